@@ -280,8 +280,8 @@ class Body(Component):
         """
         return []
 
-    def leading(self, times: Array, ways: Array) -> Joint:
-        """A drive that leads a port of it from where it stands, at the time 0, along ways at rising times, (times, d) [m]."""
+    def leading(self, times: Array, ways: Array, rates: Array) -> Joint:
+        """A drive that leads a port of it along ways from where it stands [m], with their rates, (times, d) each, from 0 on."""
         raise ModelError(
             f"{type(self).__name__} does not define what leads its ports; implement `leading` in its class."
         )

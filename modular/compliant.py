@@ -35,6 +35,7 @@ from modular.views import View
 
 STIFFNESS, DAMPING, OFFSET = range(3)  # columns of a law: F(g) = k g + offset
 SOFT_LIMIT = 4.0  # z^2 with which half of what a spring gains on the way counts where it leads
+MOST_HIDDEN = 10.0  # times what a damper resists: what a spring resists in a step beside it and loses for it
 LEAST_SHARE = 1e-6  # of what a step would need to close a row: what is less is exerted without being solved for
 NUMBERS = (
     "gap",
@@ -211,15 +212,21 @@ def spare_implicit_rows(start: int, stop: int, forces: View) -> None:
 
 @loop
 def book_losses_loop(start: int, stop: int, rows: View, elements: View) -> int:
-    """What a row with a damper loses in half a kick the damper takes: between the ends of a step nobody sees more of it."""
+    """What a row with a damper loses in half a kick the damper takes: between the ends of a step nobody sees more of it.
+
+    One that is far too weak for that takes its part, and the rest is what the step has destroyed.
+    """
     for n in range(start, stop):
-        damps = False
+        damps, resists = 0.0, 0.0
         for i in range(rows.gap.shape[0]):
-            damps = damps or rows.law[n, i, DAMPING] > 0.0
-        if damps:
-            book = rows.booked[rows.home[n]]
-            book[rows.taker] += book[LEAKED] - rows.leak[n]
-            book[LEAKED] = rows.leak[n]
+            damps += rows.law[n, i, DAMPING]
+            resists += max(rows.rate_gain[n, i] - rows.law[n, i, DAMPING], 0.0)
+        if damps > 0.0:
+            book, share = rows.booked[rows.home[n]], min(1.0, MOST_HIDDEN * damps / max(resists, 1e-300))
+            taken = share * (book[LEAKED] - rows.leak[n])
+            book[rows.taker] += taken
+            book[LEAKED] -= taken
+            rows.leak[n] = book[LEAKED]
     return NO_FAILED_ROW
 
 

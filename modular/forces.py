@@ -24,6 +24,7 @@ class ForceStack(Booked):
 
     row_columns: ClassVar[tuple[str, ...]] = ()  # by which gaps are measured, or shapes that tell how
     row_taker: ClassVar[int] = DISSIPATED  # the line of the ledger of what rows with dampers lose
+    compliance: Array  # of those that may be rows: what both bodies answer through each
     implicit: Indices  # 1 where it is stiffer than steps, and so a row of the interface
 
     @property

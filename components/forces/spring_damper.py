@@ -23,6 +23,8 @@ from modular.seen_mass import compute_compliance_rows
 from modular.side import Mark, Side
 from modular.views import View
 
+SHORTEST = 1e-4  # of where its ends are: the length from which on a spring has a line that lasts
+
 
 @dataclass(frozen=True)
 class SpringDamper(Force):
@@ -133,8 +135,12 @@ class Springs(ForceStack):
         return bool(self.law[row, 2] != 0.0)
 
     def most_turned(self, rows: Sequence[int], elements: Elements) -> Array:
-        """Its line turns against both bodies."""
-        return turned_between(self.first[rows], self.second[rows], elements)
+        """Its line turns against both bodies; that of one with next to no length turns round at once, and is no row."""
+        turned = turned_between(self.first[rows], self.second[rows], elements)
+        size = np.abs(elements.position[self.first[rows]]).max(axis=1) + np.abs(
+            elements.position[self.second[rows]]
+        ).max(axis=1)
+        return np.where(self.law[rows, 2] > SHORTEST * size, turned, 0.0)
 
     def write_row(self, rows: CompliantRows, at: int, row: int) -> None:
         """Its law, and the length at which it pulls nothing."""

@@ -66,7 +66,7 @@ class DrivenPlace(Driven, Joint):
         return cls(Smooth((5.0, 6.0), ((0.0,) * dimension, (0.3, -0.1, 0.2)[:dimension])))
 
 
-def leading(times: Array, ways: Array) -> DrivenPlace:
-    """What leads a point from where it stands, at the time 0, along ways at later times."""
-    still = (0.0,) * ways.shape[1]
-    return DrivenPlace(Smooth((0.0, *times.tolist()), (still, *map(tuple, ways.tolist()))))
+def leading(times: Array, ways: Array, rates: Array) -> DrivenPlace:
+    """What leads a point along ways from where it stands, with their rates, and on as it went."""
+    values, speeds = (tuple(map(tuple, table.tolist())) for table in (ways, rates))
+    return DrivenPlace(Smooth(tuple(times.tolist()), values, speeds, goes_on=True))

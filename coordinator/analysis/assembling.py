@@ -18,13 +18,14 @@ Where nothing closes, the gaps are made as small as they get, by damped steps (D
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
 from coordinator.analysis.poses import Poses, ports_of, put_down
+from coordinator.analysis.senses import turn_beforehand, turned_round
 from coordinator.couplings.centralized.saddle import Saddle
 from modular.assembly import Assembly, Beginning
 from modular.elements import Array
@@ -88,6 +89,12 @@ def assemble(model: Assembly, *, hold: Iterable[str] = ()) -> Assembled:
         return _assembled(model, poses, residuals)
 
 
+def with_ports_at(model: Assembly, targets: Mapping[str, Array]) -> Assembled:
+    """The model with closed joints and ports at some places."""
+    with put_down(model, (), targets) as poses:
+        return _assembled(model, poses, close(poses))
+
+
 @on_one_thread
 def branches(model: Assembly, *, hold: Iterable[str] = (), tries: int = 32) -> list[Assembled]:
     """All ways to close a model that are found from its bodies as written and from `tries` other poses, the nearest first.
@@ -102,8 +109,9 @@ def branches(model: Assembly, *, hold: Iterable[str] = (), tries: int = 32) -> l
             poses.go(poses.start, turns)
             if turn:
                 poses.centres += draw.normal(scale=0.3 * poses.extent, size=poses.centres.shape)
+            turn_beforehand(poses)
             residuals = _closing(poses)
-            if residuals[-1] > ROUNDING * poses.extent:
+            if residuals[-1] > ROUNDING * poses.extent or turned_round(poses):
                 continue
             if left := poses.freedoms():
                 raise ModelError(
@@ -121,18 +129,22 @@ def branches(model: Assembly, *, hold: Iterable[str] = (), tries: int = 32) -> l
 
 def close(poses: Poses) -> list[float]:
     """Move bodies until all is closed; the gaps on the way."""
-    residuals, start = _closing(poses), poses.start
-    if residuals[-1] <= ROUNDING * poses.extent:
+    start = poses.start
+    turn_beforehand(poses)
+    residuals = _closing(poses)
+    if residuals[-1] <= ROUNDING * poses.extent and not turned_round(poses):
         return residuals
     least, best = np.inf, poses.copy()
     draw = np.random.default_rng(0)
     for turn in range(TRIES):
         poses.go(start, draw.normal(scale=TRIED_TURN, size=(len(poses.names), poses.turns)) if turn else None)
+        turn_beforehand(poses)
         gap = _make_small(poses)
         if gap < 1e-6 * poses.extent:
             found = _newton(poses, MOST_ROUNDS)
-            if found[-1] <= ROUNDING * poses.extent:
+            if found[-1] <= ROUNDING * poses.extent and not turned_round(poses):
                 return [*residuals, *found]
+            gap = poses.extent
         if gap < least:
             least, best = gap, poses.copy()
     poses.take(best)
@@ -225,6 +237,8 @@ def _make_small(poses: Poses) -> float:
 
 def _what_lacks(poses: Poses) -> str:
     """By how much which loop does not close: the joint that is open by most takes all of it."""
+    if (wrong := turned_round(poses)) and max(poses.gaps().values()) < 1e-6 * poses.extent:
+        return f"the model closes only with joint '{wrong[0]}' turned round by half a turn; write its bodies the right way round."
     joint = max(poses.gaps(), key=lambda name: poses.gaps()[name])
     poses.weights[joint] = OPENED
     _make_small(poses)

@@ -6,28 +6,30 @@ saved as any other. No force has a say, and nothing is integrated (led_motion.py
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 
-from coordinator.analysis.led_motion import Walk, acceleration, refuse_freedoms, rising, with_drives
+from coordinator.analysis.assembling import with_ports_at
+from coordinator.analysis.led_motion import Inputs, Walk, refuse_freedoms, rising, singular, with_drives
 from coordinator.couplings.centralized.coupling import Centralized
 from coordinator.couplings.centralized.equations import Equations
+from coordinator.couplings.centralized.freedoms import find_freedoms
 from coordinator.record.obstacles import PRESCRIBED
 from coordinator.record.run import Run
 from coordinator.simulation import Simulation
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.names import first_few
 from modular.one_thread import on_one_thread
 from modular.port import GROUND
 
 EVEN = 1e-9  # of a step: by how much times may be off an even spread
-APPROACH = 1.0  # [s] in which a port is led to where its path begins
 PATH = "-path"  # the name of what leads a port: its body, its port, and this
+MOST_TURNED = 1.5  # [rad], by a body between two samples: two of them turn by less than half a turn against each other
 
 
 @on_one_thread
@@ -37,29 +39,42 @@ def kinematics(model: Assembly, motions: Mapping[str, Any], times: Sequence[floa
     A motion is a course, or its values at `times`, which are evenly spread from 0 on. Drives of the model keep theirs.
     """
     instants = _evenly(times, "kinematics")
-    led, _ = with_drives(model, motions, instants)
-    return _recorded(led, instants, "kinematics", 0.0, free=False)
+    _refuse(model, "kinematics", float(instants[-1]))
+    led, _ = with_drives(model, motions or {}, instants)
+    return _recorded(led, instants, "kinematics", free=False)
 
 
 @on_one_thread
 def inverse_kinematics(model: Assembly, paths: Mapping[str, Any], times: Sequence[float] | Array) -> Run:
     """The motion that leads ports along paths: of each its places at `times`, (times, d) [m], evenly spread from 0 on.
 
-    A port is led to where its path begins first. What is left free moves as little as it can. Branches are kept.
+    It begins at the nearest place where ports are at the beginning of their paths. What is left free moves as little as it can.
     """
-    instants = _evenly(times, "inverse_kinematics")
-    led, late = model.copy(), APPROACH
+    who = "inverse_kinematics"
+    instants = _evenly(times, who)
+    _refuse(model, who, float(instants[-1]))
+    wanted: dict[str, Array] = {}
     for port, given in paths.items():
-        name = led.port(port, "inverse_kinematics")
-        path = np.asarray(given, float)
+        _port_of(model, port, who)
+        try:
+            path = np.array(given, float)
+        except (TypeError, ValueError):
+            path = np.empty(0)
         if path.shape != (len(instants), model.dimension) or not np.isfinite(path).all():
             raise ModelError(
-                f"inverse_kinematics: the path of '{port}' has the shape {path.shape}; give {model.dimension} finite numbers "
+                f"{who}: the path of '{port}' has the shape {path.shape}; give {model.dimension} finite numbers "
                 f"[m] for each of the {len(instants)} times."
             )
-        drive = led.bodies[name.body].leading(late + instants, path - _place_of(led, port))
+        wanted[port] = path
+    try:
+        led: Assembly = with_ports_at(model, {port: path[0] for port, path in wanted.items()})
+    except ModelError as error:
+        raise ModelError(f"{who}: ports cannot be where their paths begin: {error}") from error
+    for port, path in wanted.items():
+        name = led.port(port, who)
+        drive = led.bodies[name.body].leading(*_spline(instants, path - path[0]))
         led.join(f"{name.body}-{name.port}{PATH}", drive, GROUND, port)
-    return _recorded(led, instants, "inverse_kinematics", late, free=True)
+    return _recorded(led, instants, who, free=True)
 
 
 @dataclass(frozen=True)
@@ -82,72 +97,122 @@ class Workspace:
 
 @on_one_thread
 def workspace(model: Assembly, port: str, ranges: Mapping[str, Sequence[float] | Array]) -> Workspace:
-    """Where a port is for values of drives; `ranges`: of joints with one coordinate, values from where the model stands.
+    """Where a port is for values of drives, from where the model stands; `ranges`: of drives, or joints with one coordinate.
 
-    The grid is gone through so that one drive moves at a time. A place that cannot be reached from the one before is left out.
+    Other drives stay where they begin. From the value nearest to where the model stands the grid is gone through from neighbour to
+    neighbour: what cannot be reached so, without changing to another branch, is left out.
     """
+    who = "workspace"
+    _refuse(model, who, 0.0)
+    _port_of(model, port, who)
+    if not ranges:
+        raise ModelError(f"{who}: give ranges of at least one joint, such as {{'shoulder': np.linspace(-1, 1, 21)}}.")
     values = [_values(joint, given) for joint, given in ranges.items()]
-    if not values:
-        raise ModelError("workspace: give ranges of at least one joint, such as {'shoulder': np.linspace(-1, 1, 21)}.")
-    model.port(port, "workspace")
-    order = _snake([len(each) for each in values])
-    ticks = np.arange(len(order) + 1.0)
-    along = {
-        joint: np.array([0.0, *(each[index[k]] for index in order)])
-        for k, (joint, each) in enumerate(zip(ranges, values, strict=True))
-    }
-    led, _ = with_drives(model, along, ticks)
-    shape = [len(each) for each in values]
+    led, drives = _with_inputs(model, list(ranges))
+    shape = tuple(len(each) for each in values)
     places, slowest = np.full((*shape, model.dimension), np.nan), np.full(shape, np.nan)
-    body = led.bodies[port.partition(".")[0]]
     with Simulation(led, 1e-3, Centralized(), project_velocities=True) as simulation:
         equations: Equations = simulation.system.cache["equations"]
-        refuse_freedoms(equations, led, "workspace")
-        walk = Walk(equations, 0.0)
-        for tick, index in zip(ticks[1:].tolist(), order, strict=True):
-            if walk.to(tick) is not None and not walk.jump(tick):
-                continue
-            places[index], slowest[index] = _port(equations, led, body, port, walk, list(ranges))
+        refuse_freedoms(equations, led, who)
+        inputs = Inputs(equations, drives)
+
+        def at(index: tuple[int, ...]) -> Array:
+            return np.array([each[k] for each, k in zip(values, index, strict=True)])
+
+        begin = tuple(int(np.abs(each).argmin()) for each in values)
+        stands: dict[tuple[int, ...], Array] = {}
+        waiting = [begin] if inputs.to(at(begin)) else []
+        if waiting:
+            stands[begin] = inputs.q
+        while waiting:
+            here = waiting.pop(0)
+            inputs.set(at(here), stands[here])
+            equations.go(inputs.q, np.zeros(equations.size))
+            places[here], slowest[here] = _port(equations, led, port, inputs.q, drives)
+            if singular(equations, 0):
+                continue  # branches meet there
+            for there in _neighbours(here, shape):
+                if there not in stands:
+                    inputs.set(at(here), stands[here])
+                    if inputs.to(at(there)):
+                        stands[there] = inputs.q
+                        waiting.append(there)
     return Workspace(port, list(ranges), values, places, slowest)
 
 
-def _port(
-    equations: Equations, led: Assembly, body: Any, port: str, walk: Walk, drives: list[str]
-) -> tuple[Array, float]:
+def _with_inputs(model: Assembly, joints: Sequence[str]) -> tuple[Assembly, list[str]]:
+    """A copy with a drive beside every joint that is none, which stands still; the names of the drives."""
+    led, drives, still = model.copy(), [], np.array([0.0, 1.0])
+    for joint in joints:
+        led.known(joint, led.joint_edges, "joint", "workspace")
+        edge = led.joint_edges[joint]
+        if edge.joint.drive and len(edge.joint.coordinates) == 1:
+            drives.append(joint)
+            continue
+        ends = {edge.first_body, edge.second_body}
+        beside = [n for n, e in led.joint_edges.items() if e.joint.drive and {e.first_body, e.second_body} == ends]
+        if beside and not edge.joint.drive:
+            raise ModelError(f"workspace: '{joint}' is led by '{beside[0]}' already; give the range of that.")
+        led, names = with_drives(led, {joint: 0.0 * still}, still)
+        drives += names
+    return led, drives
+
+
+def _neighbours(index: tuple[int, ...], shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    for axis, count in enumerate(shape):
+        for step in (-1, 1):
+            if 0 <= index[axis] + step < count:
+                yield (*index[:axis], index[axis] + step, *index[axis + 1 :])
+
+
+def _port(equations: Equations, led: Assembly, port: str, place: Array, drives: Sequence[str]) -> tuple[Array, float]:
     """Where a port is, and the least that it moves per unit of the drives."""
-    own, name = equations.columns[port.partition(".")[0]], port.partition(".")[2]
-    shape = _shape_of(equations, port.partition(".")[0])
-    q = walk.q[own].reshape(1, *shape)
+    owner, _, name = port.partition(".")
+    body, own = led.bodies[owner], equations.columns[owner]
+    shape = next(tuple(stack.state()["q"].shape[1:]) for stack in equations.stacks if owner in stack.row)
+    q = place[own].reshape(1, *shape)
     saddle = equations.saddle(equations.mass, equations.jacobian())
     slopes = []
     for drive in drives:
         rates = np.zeros(equations.rows)
-        rates[equations.rows_of[f"{drive}-drive"].stop - 1] = 1.0
+        rates[equations.rows_of[drive].stop - 1] = 1.0
         pace = saddle.solve(np.zeros(equations.size), rates)[0][own].reshape(1, *shape)
         slopes.append(body.port_motion(name, q, pace, 0.0 * pace)[1][0])
     sizes = np.linalg.svd(np.array(slopes), compute_uv=False)
     return body.port_motion(name, q, 0.0 * q, 0.0 * q)[0][0], float(sizes[min(len(slopes), led.dimension) - 1])
 
 
-def _shape_of(equations: Equations, name: str) -> tuple[int, ...]:
-    return next(tuple(stack.state()["q"].shape[1:]) for stack in equations.stacks if name in stack.row)
+def _port_of(model: Assembly, port: str, who: str) -> None:
+    if model.port(port, who).body == GROUND:
+        raise ModelError(f"{who}: '{port}' stays where it is; name the port of a body, such as 'hand.tip'.")
 
 
-def _snake(counts: Sequence[int]) -> list[tuple[int, ...]]:
-    """All places of a grid, each a neighbour of the one before."""
-    found: list[tuple[int, ...]] = [()]
-    for count in counts:
-        longer = []
-        for k, index in enumerate(found):
-            steps = range(count) if k % 2 == 0 else range(count - 1, -1, -1)
-            longer += [(*index, step) for step in steps]
-        found = longer
-    assert len(found) == len(list(product(*map(range, counts))))
-    return found
+def _refuse(model: Assembly, who: str, until: float) -> None:
+    """What is not rigid, and what happens on the way."""
+    if any(until > 0.0 and (event.time is None or event.time <= until) for event in model.schedule):
+        raise ModelError(
+            f"{who}: the model has events, which belong to runs; leave them out: model.schedule.clear() on a copy of it."
+        )
+    bending = [name for name, body in model.bodies.items() if getattr(body.new_stack(), "elastic", False)]
+    if bending:
+        raise ModelError(f"{who}: {first_few(bending)} bend, which forces decide; put rigid bodies in their places.")
+
+
+def _spline(times: Array, ways: Array) -> tuple[Array, Array, Array]:
+    """Times, ways and rates of a spline that begins and ends as it goes: with a piece before and one behind."""
+    from scipy.interpolate import CubicSpline  # for those who lead ports
+
+    step = times[1] - times[0]
+    longer = np.array([-step, *times, times[-1] + step])
+    spline = CubicSpline(times, ways, bc_type="not-a-knot" if len(times) > 3 else "natural")
+    return longer, spline(longer), spline(longer, 1)
 
 
 def _values(joint: str, given: Sequence[float] | Array) -> Array:
-    values = np.asarray(given, float)
+    try:
+        values = np.asarray(given, float)
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
         raise ModelError(
             f"workspace: the range of '{joint}' = {given!r}; give finite values, such as np.linspace(-1, 1, 21)."
@@ -164,32 +229,49 @@ def _evenly(times: Sequence[float] | Array, who: str) -> Array:
     return instants
 
 
-def _place_of(model: Assembly, port: str) -> Array:
-    with Simulation(model, 1e-3, Centralized(), project_velocities=True) as simulation:
-        return np.asarray(simulation.recorded.position(port)[0])
-
-
-def _recorded(led: Assembly, times: Array, who: str, late: float, *, free: bool) -> Run:
-    """A run through all times, the model standing at the first of them `late` after where it stands."""
+def _recorded(led: Assembly, times: Array, who: str, *, free: bool) -> Run:
+    """A run through all times."""
     step = float(times[-1] / (len(times) - 1))
     with Simulation(led, step, Centralized(), project_velocities=True) as simulation:
         equations: Equations = simulation.system.cache["equations"]
         if not free:
             refuse_freedoms(equations, led, who)
-        walk = Walk(equations, 0.0)
+        walk = Walk(equations, 0.0, free=free)
+        freedoms = find_freedoms(equations).number
         simulation.recorder.segments = []
         simulation.past.prescribed = True
         simulation.events.append({"tick": 0, "time": 0.0, "kind": PRESCRIBED, "name": who, "repeats": False})
-        for tick, time in enumerate((late + times).tolist()):
+        for tick, time in enumerate(times.tolist()):
             if (joint := walk.to(time)) is not None:
                 raise ModelError(
-                    f"{who}: at {time - late:.6g} s the mechanism cannot follow: '{joint}' stays open by {walk.open_by:.2g}. "
+                    f"{who}: at {time:.6g} s the mechanism cannot follow: '{joint}' stays open by {walk.open_by:.2g}. "
                     "It may be out of reach, or at a place where branches meet; lead it elsewhere, or begin elsewhere."
                 )
-            a = acceleration(equations, walk.q, walk.v)
             equations.go(walk.q, walk.v)
-            equations.write(a=a)
-            equations.errors()
+            if singular(equations, freedoms):
+                raise ModelError(
+                    f"{who}: at {time:.6g} s the mechanism stands where branches meet (it is singular there), and nothing says on "
+                    "which it goes on; take times that pass it by, or lead another of its joints."
+                )
+            _refuse_fast(equations, led, walk, step, time, who)
+            equations.write(a=walk.a)
+            equations.exert_joints(np.full(equations.rows, np.nan))  # of forces nothing is known
             simulation.system.tick = tick
             simulation.recorder.record(simulation.system)
         return simulation.recorded
+
+
+def _refuse_fast(equations: Equations, led: Assembly, walk: Walk, step: float, time: float, who: str) -> None:
+    """Turns are told from sample to sample."""
+    for stack in equations.stacks:
+        shape = stack.state()["q"].shape[1:]
+        for name in stack.row:
+            body, own = led.bodies[name], equations.columns[name]
+            if body.port_names and body.freedoms == 3 * (body.dimension - 1):
+                q, v = (x[own].reshape(1, *shape) for x in (walk.q, walk.v))
+                turned = step * float(np.linalg.norm(body.angular_velocity_of(body.port_names[0], q, v)))
+                if turned > MOST_TURNED:
+                    raise ModelError(
+                        f"{who}: at {time:.6g} s body '{name}' turns by {turned:.3g} rad from one time to the next, and turns "
+                        f"are told from those; give times no farther apart than {step * MOST_TURNED / turned:.2g} s."
+                    )

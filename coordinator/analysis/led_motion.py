@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.analysis.mobility import mobility
-from coordinator.couplings.centralized.equations import Equations
+from coordinator.couplings.centralized.equations import STENCIL, Equations
 from coordinator.couplings.centralized.freedoms import find_freedoms
 from modular.assembly import Assembly
 from modular.component import class_name
@@ -23,7 +23,7 @@ from modular.errors import ModelError
 CLOSED = 1e-9  # of the extent: what constraints may leave open
 DRIVE = "-drive"  # the name of a drive that is added: that of its joint, and this
 ASTRAY = 0.05  # of the extent: from where a motion was expected to where it was put; what is farther off is gone to in halves
-FARTHEST = 0.5  # of the extent: what a leap may be
+NEARBY = 1e-3  # of the time in which the extent is gone through
 SHORTEST = 2.0**-12  # of the time from one sample to the next
 
 State = tuple[float, Array, Array]
@@ -31,7 +31,10 @@ State = tuple[float, Array, Array]
 
 def rising(times: Sequence[float] | Array, who: str) -> Array:
     """Times as numbers."""
-    instants = np.asarray(times, float)
+    try:
+        instants = np.asarray(times, float)
+    except (TypeError, ValueError):
+        instants = np.empty(0)
     if instants.ndim != 1 or len(instants) < 1 or not np.isfinite(instants).all() or (np.diff(instants) <= 0.0).any():
         raise ModelError(f"{who}: times: give at least one time [s], rising, all finite.")
     return instants
@@ -59,11 +62,14 @@ def _checked(joint: str, given: Any, times: Array) -> Any:
     """A course as it is; values at times with these."""
     if hasattr(given, "pieces"):
         return given
-    values = np.asarray(given, float)
+    try:
+        values = np.asarray(given, float)
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if values.shape != times.shape or not np.isfinite(values).all() or len(times) < 2:
         raise ModelError(
-            f"motion of '{joint}': give a course, or as many finite values as there are times ({len(times)}, at least two); it has "
-            f"the shape {values.shape}."
+            f"motion of '{joint}': give a course, or as many finite values as there are times ({len(times)}, at least two); it is "
+            f"{type(given).__name__} of the shape {values.shape}."
         )
     if times[0] != 0.0:
         raise ModelError(
@@ -94,10 +100,10 @@ def along(equations: Equations, times: Array, who: str) -> Iterator[State]:
 
 
 class Walk:
-    """A system on its way through time; what nothing leads moves as little as it can."""
+    """A system on its way through time; `free`: what nothing leads moves as little as it can."""
 
-    def __init__(self, equations: Equations, time: float) -> None:
-        self.equations, self.time = equations, time
+    def __init__(self, equations: Equations, time: float, *, free: bool = False) -> None:
+        self.equations, self.time, self.free = equations, time, free
         self.q, self.v = equations.read()
         self.a = np.zeros(equations.size)
         self.open_by = 0.0
@@ -119,15 +125,7 @@ class Walk:
             else:
                 part = 0.5 * part
 
-    def jump(self, time: float) -> bool:
-        """Go to a time as if all of it were beside the one before; whether that is closed, and no other branch."""
-        here, self.time = self.time, time
-        if self._step(time, leaps=True) is None:
-            return True
-        self.time = here
-        return False
-
-    def _step(self, time: float, *, leaps: bool = False) -> str | None:
+    def _step(self, time: float) -> str | None:
         equations, h = self.equations, time - self.time
         equations.at(time)
         expected = self.q + h * self.v + 0.5 * h * h * self.a
@@ -135,15 +133,80 @@ class Walk:
         errors = np.abs(equations.errors())
         self.open_by = float(errors.max(initial=0.0))
         astray = float(np.abs(q - expected).max(initial=0.0))
-        if not self.open_by <= CLOSED * equations.extent or astray > (FARTHEST if leaps else ASTRAY) * equations.extent:
+        if not self.open_by <= CLOSED * equations.extent or astray > ASTRAY * equations.extent:
             widest = {name: float(errors[rows].max(initial=0.0)) for name, rows in equations.rows_of.items()}
             return max(widest, key=lambda name: widest[name], default="")
         self.time, self.q, self.v = time, q, equations.project_velocity(q, np.zeros(equations.size))
-        self.a = acceleration(equations, self.q, self.v)
+        self.a = self._change() if self.free else acceleration(equations, q, self.v)
         return None
+
+    def _change(self) -> Array:
+        """How the smallest velocities change on the way: what is left free has no equation of its own."""
+        equations = self.equations
+        speed = float(np.abs(self.v).max(initial=0.0))
+        h = NEARBY * min(equations.extent / speed if speed > 0.0 else 1.0, 1.0)
+        least, total = acceleration(equations, self.q, self.v), np.zeros(equations.size)
+        for place, weight in STENCIL:
+            equations.at(self.time + place * h)
+            q = equations.project_position(self.q + place * h * self.v + 0.5 * (place * h) ** 2 * least, self.v)
+            total += weight / h * equations.project_velocity(q, np.zeros(equations.size))
+        equations.at(self.time)
+        equations.go(self.q, self.v)
+        return total
+
+
+class Inputs:
+    """Drives that stand at values, from where the model stands, while time stands still; what else is driven stays."""
+
+    def __init__(self, equations: Equations, drives: Sequence[str]) -> None:
+        self.equations, self.q = equations, equations.read()[0]
+        homes = [equations.system.joint_home[name] for name in drives]
+        self.rows = [(home.stack, home.stack.row[home.name]) for home in homes]
+        self.first = [float(stack.marker[row, 1]) for stack, row in self.rows]
+        self.values = np.zeros(len(drives))
+
+    def to(self, values: Array) -> bool:
+        """Go to other values on a straight way; whether that can be, and else all stays as it is."""
+        here, place, done, part = self.values.copy(), self.q, 0.0, 1.0
+        while done < 1.0:
+            part = min(part, 1.0 - done)
+            if self._step(here + (done + part) * (values - here)):
+                done, part = done + part, 2.0 * part
+            elif part <= SHORTEST:
+                self.set(here, place)
+                return False
+            else:
+                part = 0.5 * part
+        self.values = values.copy()
+        return True
+
+    def set(self, values: Array, q: Array) -> None:
+        """Stand at values, and there."""
+        self.values, self.q = values.copy(), q
+        for (stack, row), first, value in zip(self.rows, self.first, values, strict=True):
+            stack.marker[row, 1] = first - value
+
+    def _step(self, values: Array) -> bool:
+        equations, before, old = self.equations, self.q, self.values
+        self.set(values, before)
+        q = equations.project_position(before, np.zeros(equations.size))
+        open_by = float(np.abs(equations.errors()).max(initial=0.0))
+        if (
+            open_by <= CLOSED * equations.extent
+            and float(np.abs(q - before).max(initial=0.0)) <= ASTRAY * equations.extent
+        ):
+            self.q = q
+            return True
+        self.set(old, before)
+        return False
 
 
 def acceleration(equations: Equations, q: Array, v: Array) -> Array:
     """The smallest, in the metric of the masses, that constraints ask for; leaves the system at q and v."""
     bias = equations.bias(q, v)
     return np.asarray(equations.saddle(equations.mass, equations.jacobian()).solve(np.zeros(equations.size), -bias)[0])
+
+
+def singular(equations: Equations, freedoms: int) -> bool:
+    """Whether the mechanism has more freedoms where it stands than these: branches meet there."""
+    return find_freedoms(equations).number > freedoms

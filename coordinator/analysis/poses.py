@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 from scipy import sparse
 
+from coordinator.analysis.senses import Sense, senses_of
 from coordinator.events.bulk_add import put_together, undisturbed
 from coordinator.events.impact import agree_velocities
 from coordinator.events.initial_states import place
@@ -28,12 +29,14 @@ SHIFT = 1.0  # [m]: by which points are told from directions
 
 
 @contextmanager
-def put_down(model: Assembly, hold: Iterable[str] = ()) -> Iterator[Poses]:
-    """A model as it is written, whose joints need not be closed."""
+def put_down(model: Assembly, hold: Iterable[str] = (), targets: Mapping[str, Array] | None = None) -> Iterator[Poses]:
+    """A model as it is written, whose joints need not be closed; `targets`: where ports are to be [m]."""
+    if isinstance(hold, str) or not all(isinstance(name, str) for name in hold or ()):
+        raise ModelError(f"hold = {hold!r}; give a list of bodies and ports, such as ['crank', 'rod.end'].")
     hosted = [name for name, body in model.bodies.items() if body.hosted]
     if hosted:
         raise ModelError(
-            f"assemble: {first_few(hosted)} can only be asked by the worker where it lives; write the bodies around it where they are."
+            f"assemble: {first_few(hosted)} are asked by the worker where they live; write the bodies around them where these are."
         )
     with undisturbed():
         system = System(model.gravity, model.bodies)
@@ -41,9 +44,13 @@ def put_down(model: Assembly, hold: Iterable[str] = ()) -> Iterator[Poses]:
         rough.force_edges = {}
         system.rough = True
         put_together(system, rough)
+        system.show()
+        described = system.elements.position.copy()
         for name, state in model.begin.items():
             place(system, name, state)
-        yield Poses(system, model, list(hold))
+        poses = Poses(system, model, list(hold or ()), targets or {})
+        poses.senses = senses_of(poses, described)
+        yield poses
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ class Standing:
 class Poses:
     """Poses of the bodies of a system; unknowns are the ways of their centres and turns times their sizes, body by body."""
 
-    def __init__(self, system: System, model: Assembly, hold: list[str]) -> None:
+    def __init__(self, system: System, model: Assembly, hold: list[str], targets: Mapping[str, Array]) -> None:
         self.system, self.model = system, model
         self.dimension = model.dimension
         self.turns = 1 if self.dimension == 2 else 3
@@ -69,8 +76,9 @@ class Poses:
             if not (body.led or body.hosted or name in held) and _states(system, name)
         ]
         self.number = {name: k for k, name in enumerate(self.names)}
-        self._mark()
+        self._mark(targets)
         self.weights: dict[str, float] = {}  # of joints, where not all count alike
+        self.senses: list[Sense] = []  # which way round joints are to be
 
     def _held(self, hold: list[str]) -> set[str]:
         """Bodies that stay; ports are refused that nobody has."""
@@ -82,7 +90,7 @@ class Poses:
                 self.model.port(name, "hold")
         return {name for name in hold if "." not in name}
 
-    def _mark(self) -> None:
+    def _mark(self, targets: Mapping[str, Array]) -> None:
         """What joints and those who hold read: points and directions, and whose they are."""
         system, d = self.system, self.dimension
         system.elements.clock[TIME] = 0.0
@@ -98,8 +106,12 @@ class Poses:
         for home in system.joint_home.values():
             for owner, start, rows in zip(home.owners, home.starts, home.counts, strict=True):
                 self.owner[start : start + rows] = self.number.get(owner, FIXED)
-        self.ports = [(self.number[name.partition(".")[0]], self._port(name)) for name in self.held if "." in name and
-                      name.partition(".")[0] in self.number]  # fmt: skip
+        wanted = {name: self._port(name) for name in self.held if "." in name} | dict(targets)
+        self.ports = [
+            (self.number[owner], self._port(name), target)
+            for name, target in wanted.items()
+            if (owner := name.partition(".")[0]) in self.number
+        ]
         self.point = self._points()
         places: list[list[Array]] = [[] for _ in self.names]
         for k, name in enumerate(self.names):
@@ -217,6 +229,10 @@ class Poses:
                 found[name] = q, v, not body.led and bool(np.any(v != was))
         return found
 
+    def turn(self, owner: int, rotation: Array) -> None:
+        """Turn one body about its centre."""
+        self.rotations[owner] = rotation @ self.rotations[owner]
+
     # --- what that opens ---------------------------------------------------------------------------------------------
 
     def show(self) -> None:
@@ -251,9 +267,9 @@ class Poses:
                 column = per * owner[:, None, None] + np.arange(per)
                 columns.append(np.broadcast_to(column, slopes.shape)[mine].ravel())
             at += n * m
-        for k, x in self.ports:
+        for k, x, target in self.ports:
             arm = self.rotations[k] @ (x - self.start.centres[k])
-            errors.append(self.centres[k] + arm - x)
+            errors.append(self.centres[k] + arm - target)
             slopes = np.concatenate([np.eye(self.dimension), _turning(arm[None])[0].T / self.sizes[k]], axis=1)
             values.append(slopes.ravel())
             rows.append(np.repeat(at + np.arange(self.dimension), per))

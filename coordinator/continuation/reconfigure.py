@@ -13,6 +13,7 @@ from typing import Any
 from coordinator.building.homes import JointHome
 from coordinator.continuation.relocation import Moves, moves_for
 from coordinator.couplings import Coupling
+from coordinator.couplings.implicit import may_be_implicit
 from coordinator.couplings.interface.interface import Interface, tolerate
 from coordinator.couplings.interface.members import Members
 from coordinator.couplings.interface.mixture_events import release_springs
@@ -223,7 +224,10 @@ def _continued(old: Simulation, model: Assembly, system: System, dt: float, coup
 
 
 def _settle(new: Simulation, kind: str, name: str) -> None:
-    """Accelerations anew, and the first line of its log."""
+    """Accelerations anew, and the first line of its log; which forces are found is decided anew, but for other names."""
+    if kind != "name":
+        for forces in may_be_implicit(new.local_system):
+            forces.implicit[:] = 0
     new.system.elements.clock[:] = new.dt, new.time, new.dt
     new.settle_anew(kind, name)
 

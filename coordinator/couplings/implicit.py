@@ -10,8 +10,11 @@ import numpy as np
 from coordinator.system import System
 from modular.elements import Array
 from modular.forces import ForceStack
+from modular.load_sharing import growth
 
 IMPLICIT_MARGIN = 1.5  # of a force: below it is found
+SOFT = 2.0 * IMPLICIT_MARGIN  # of a force alone: what has more is not found for its neighbours
+ALIKE = 1.2  # times the margin of the stiffest, alone: those below it are found with it where only all together are too stiff
 
 
 def may_be_implicit(system: System) -> list[ForceStack]:
@@ -37,11 +40,35 @@ def names_of(system: System, touched: Iterable[str] | None = None) -> set[str]:
 
 
 def take_implicit(system: System, margins: Mapping[str, float], among: Collection[str] | None = None) -> bool:
-    """Forces with too small a margin are found from here on, and stay so; whether there are new ones. `among`: of these alone."""
+    """Forces with too small a margin are found from here on, and stay so; whether there are new ones. `among`: of these alone.
+
+    The stiffest first: whoever asks again sees what the others then leave, and what is soft is not blamed for its neighbours.
+    """
     found = [name for name, margin in least_margins(system, margins, among).items() if margin < IMPLICIT_MARGIN]
+    if not found:
+        return False
+    alone = {name: own for forces in may_be_implicit(system) for name, own in _alone(system, forces, found).items()}
+    limit = max(SOFT, ALIKE * min(alone.values()))
     for forces in may_be_implicit(system):
-        forces.implicit[[forces.row[name] for name in found if name in forces.row]] = 1
-    return bool(found)
+        rows = [forces.row[name] for name in found if name in forces.row and alone[name] < limit]
+        forces.implicit[rows] = 1
+    return True
+
+
+def _alone(system: System, forces: ForceStack, names: Collection[str]) -> dict[str, float]:
+    """The margins that some of a stack would have if no other force acted on their bodies."""
+    mine = [name for name in names if name in forces.row]
+    if not mine:
+        return {}
+    rows = [forces.row[name] for name in mine]
+    x, y = (load[rows] for load in forces.requested_load())
+    answers = np.abs(np.linalg.eigvals(forces.compliance[rows] @ (x + y))).max(axis=1)
+    totals = np.einsum("nii->n", x), np.einsum("nii->n", y)
+    margins = np.array(
+        [growth(one, other, max(answer, 1e-300)) for one, other, answer in zip(*totals, answers, strict=True)]
+    )
+    turned = forces.most_turned(rows, system.elements)
+    return dict(zip(mine, _margins_turned(forces, rows, margins, turned).tolist(), strict=True))
 
 
 def least_margins(
@@ -69,6 +96,6 @@ def least_margins(
 def _margins_turned(forces: ForceStack, rows: Sequence[int], margins: Array, turned: Array) -> Array:
     """The margins that are left where bodies answer so many times as much: mu with mu^2 x + mu y = room (load_sharing.py)."""
     x, y = (np.einsum("nii->n", load[rows]) for load in forces.requested_load())
-    room = (margins * margins * x + margins * y) / turned
+    room = (margins * margins * x + margins * y) / np.maximum(turned, 1e-300)
     left: Array = 2.0 * room / (y + np.sqrt(y * y + 4.0 * x * room))
     return left

@@ -11,6 +11,7 @@ from coordinator.building.attaching import JOINING_GAP_TOLERANCE
 from coordinator.system import System
 from modular.assembly import Beginning
 from modular.errors import ModelError
+from modular.names import missing
 
 
 def begin(system: System, states: Mapping[str, Beginning]) -> None:
@@ -41,7 +42,7 @@ def _begin_drives(system: System) -> None:
 def place(system: System, name: str, state: Beginning) -> None:
     """Let a body stand and move so."""
     if name not in system.body_home:
-        return  # it has gone since
+        raise ModelError(missing("body", name, system.described, "begin"))
     body, home = system.described[name], system.body_home[name]
     if body.led or body.hosted:
         raise ModelError(f"begin: body '{name}' ({type(body).__name__}) is where it is led; leave it out.")
@@ -54,6 +55,13 @@ def place(system: System, name: str, state: Beginning) -> None:
             )
         now[key][row] = value
     now["a"][row] = 0.0
+    size = max(1.0, float(np.abs(state.q).max(initial=0.0)))
+    bent = float(np.abs(body.internal_violation(state.q)).max(initial=0.0))
+    if bent > JOINING_GAP_TOLERANCE * size**2:
+        raise ModelError(
+            f"begin: body '{name}' ({type(body).__name__}) would begin in another shape than it is described (its internal "
+            f"constraints are off by {bent:.3g}); give coordinates of this body, or leave it out: model.begin.pop('{name}')."
+        )
 
 
 def open_joints(system: System) -> dict[str, float]:

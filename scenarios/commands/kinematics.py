@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modular.errors import ModelError
-from scenarios.options import Scenario, Settings, Until
+from scenarios.options import Overwrite, Scenario, Settings, Until
 from scenarios.target import load
 from scenarios.terminal import console_for, refusals, say
 
@@ -21,13 +21,18 @@ def kinematics(
     settings: Settings = None,
     until: Until = None,
     samples: Annotated[
-        int, typer.Option(min=2, metavar="NUMBER", help="Times that are looked at, evenly spread.")
+        int,
+        typer.Option(
+            min=2,
+            metavar="NUMBER",
+            help="Times that are looked at; with --lead as many as its files have lines.",
+        ),
     ] = 201,
     lead: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PORT=FILE",
-            help="Lead a port along a path: x,y or x,y,z [m] in each line of a CSV file; may be repeated.",
+            help="Lead a port along a path: x,y or x,y,z in metres in each line of a CSV file; may be repeated.",
         ),
     ] = None,
     workspace: Annotated[
@@ -43,6 +48,7 @@ def kinematics(
         Path | None,
         typer.Option(metavar="DIR", help="Write a run folder: modular show DIR draws anything of it by name."),
     ] = None,
+    overwrite: Overwrite = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw paths and places, or the workspace.")
     ] = None,
@@ -52,7 +58,7 @@ def kinematics(
     \b
     Examples:
       [bold]modular kinematics four-bar --set speed=6.28 --until 1 --picture paths.png[/bold]
-      [bold]modular kinematics robot-arm --out runs/kin[/bold]
+      [bold]modular kinematics robot-arm --until 0.9 --out runs/kin[/bold]
       [bold]modular kinematics double-pendulum --lead lower.end=path.csv[/bold]
       [bold]modular kinematics double-pendulum --workspace lower.end \\
           --range pivot=-1:1:31 --range elbow=-2:2:41 --picture reach.png[/bold]
@@ -71,6 +77,12 @@ def kinematics(
 
         if picture is not None and not picture.resolve().parent.is_dir():
             raise ModelError(f"--picture {picture}: the folder '{picture.parent}' is not there; make it first.")
+        if out is not None and out.exists() and not overwrite:
+            raise ModelError(f"--out {out}: it is there already; give another name, or --overwrite.")
+        for option, typed in (("--lead", lead or []), ("--range", ranges or [])):
+            names = [text.partition("=")[0] for text in typed]
+            if twice := [name for name in names if names.count(name) > 1]:
+                raise ModelError(f"{option}: '{twice[0]}' is given more than once; give it once.")
         if bool(ranges) != (workspace is not None):
             raise ModelError(
                 "--workspace PORT and --range JOINT=LOW:HIGH:COUNT belong together; give both, or neither."
@@ -115,7 +127,7 @@ def _path_of(text: str) -> tuple[str, Array]:
         lines = [
             line for line in Path(name).read_text().splitlines() if line.strip() and not line.lstrip().startswith("#")
         ]
-        if lines and any(character.isalpha() and character not in "eE" for character in lines[0]):
+        if lines and not _are_numbers(lines[0]):
             lines = lines[1:]  # a line with names
         table = np.array([[float(number) for number in line.replace(";", ",").split(",")] for line in lines])
     except OSError as error:
@@ -127,6 +139,13 @@ def _path_of(text: str) -> tuple[str, Array]:
     if table.ndim != 2 or len(table) < 2:
         raise ModelError(f"--lead {text}: '{name}' holds fewer than two places; give x,y or x,y,z [m] in each line.")
     return port, table
+
+
+def _are_numbers(line: str) -> bool:
+    try:
+        return bool([float(number) for number in line.replace(";", ",").split(",")])
+    except ValueError:
+        return False
 
 
 def _range_of(text: str) -> tuple[str, Array]:

@@ -5,11 +5,26 @@ import json
 import numpy as np
 import pytest
 from scipy import optimize
+from scipy.spatial.transform import Rotation
 
 import mechanisms
 import scenarios
 from campaign import as_far_as, more, some
-from components import Beam, Distance, DrivenRotation, Fixed, Prismatic, Ramp, Revolute, RigidBody, Rod, Sine, Spherical
+from components import (
+    Beam,
+    Cylindrical,
+    Distance,
+    DrivenRotation,
+    Fixed,
+    Planar,
+    Prismatic,
+    Ramp,
+    Revolute,
+    RigidBody,
+    Rod,
+    Sine,
+    Spherical,
+)
 from coordinator import Glued, Simulation
 from coordinator.analysis import assemble, branches
 from coordinator.analysis.poses import put_down
@@ -210,6 +225,49 @@ def test_velocities_turn_with_bodies_and_agree_with_joints():
     assert run.angular_velocity("crank")[0] > 0.1 and run.kinetic_energy()[0] > 1e-4
 
 
+UPRIGHT = (0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "joint",
+    [Fixed(), Revolute(axis=UPRIGHT), Cylindrical(axis=UPRIGHT), Planar(normal=UPRIGHT), Prismatic(axis=UPRIGHT)],
+    ids=lambda joint: type(joint).__name__,
+)
+@pytest.mark.parametrize("seed", range(some(20)))
+def test_nothing_is_closed_the_wrong_way_round(joint, seed):
+    """Two directions that are to be parallel are as content against each other: begun far off, most joints closed so."""
+    draw = np.random.default_rng(seed)
+    model = Assembly(gravity=(0.0, 0.0, 0.0))
+    ports = {"s": (0.0, 0.0, 0.0), "x": (1.0, 0.0, 0.0), "z": (0.0, 0.0, 1.0)}
+    model.add("body", RigidBody(mass=1.0, inertia=(0.1, 0.12, 0.15), centre=(0.5, 0.1, 0.0), ports=ports))
+    model.join("joint", joint, "ground", "body.s")
+    with Simulation(model, 1e-3) as simulation:
+        q, v = (array[0] for array in simulation.recorded.state("body")[:2])
+    axis = draw.normal(size=3)
+    turn = Rotation.from_rotvec(draw.uniform(1.7, 3.1) * axis / np.linalg.norm(axis)).as_matrix()
+    model.begin["body"] = Beginning(*model.bodies["body"].turned(q, v, turn))
+    after = assemble(model).after
+    assert (after["body.z"] - after["body.s"])[2] > 0.999
+    if isinstance(joint, Fixed | Prismatic):
+        assert (after["body.x"] - after["body.s"])[0] > 0.999
+
+
+def test_a_body_turned_round_is_no_branch():
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("crank", Rod((0.0, 0.0), (0.1, 0.1), 1.0))
+    model.add("rod", Rod((0.1, 0.1), (0.6, 0.1), 1.0))
+    ports = {"pin": (0.55, 0.0), "nose": (0.7, 0.0)}
+    model.add("piston", RigidBody(mass=1.0, inertia=0.1, centre=(0.55, 0.0), ports=ports))
+    model.join("pivot", Revolute(), "ground", "crank.start")
+    model.join("crankpin", Revolute(), "crank.end", "rod.start")
+    model.join("wrist", Revolute(), "rod.end", "piston.pin")
+    model.join("slide", Prismatic(axis=(1.0, 0.0)), "ground", "piston.pin")
+    found = branches(model, hold=["crank"])
+    assert len(found) == 2
+    assert all(one.after["piston.nose"][0] > one.after["piston.pin"][0] for one in found)
+    assert [len(branches(mechanisms.four_bar(d), hold=["crank"])) for d in (2, 3)] == [2, 2]
+
+
 # --- where bodies begin ---------------------------------------------------------------------------------------------------------
 
 
@@ -231,7 +289,8 @@ def test_a_model_begins_where_it_is_told_and_is_kept_so(tmp_path):
 @pytest.mark.parametrize(
     ("name", "state", "message"),
     [
-        ("upper", Beginning(np.ones((2, 2)), np.zeros((2, 2))), "joint 'pivot' is open by 1 where its bodies begin; assemble"),
+        ("upper", Beginning(np.array([[1.0, 1.0], [2.0, 1.0]]), np.zeros((2, 2))), "joint 'pivot' is open by 1 where its"),
+        ("upper", Beginning(np.ones((2, 2)), np.zeros((2, 2))), "would begin in another shape than it is described"),
         ("upper", Beginning(np.ones(3), np.zeros(3)), r"begin: body 'upper' has coordinates of shape \(2, 2\)"),
         ("upper", Beginning(np.full((2, 2), np.nan), np.zeros((2, 2))), "give finite numbers"),
     ],

@@ -5,10 +5,10 @@ import pytest
 
 import scenarios
 from campaign import some
-from components import Cylindrical, Prismatic, Ramp, Revolute, RigidBody, Rod, Sine, Spherical
+from components import Beam, Cylindrical, DrivenRotation, Prismatic, Ramp, Revolute, RigidBody, Rod, Sine, Spherical
 from coordinator import Glued, Run, Simulation, rerun
 from coordinator.analysis import inverse_dynamics, inverse_kinematics, kinematics, workspace
-from modular import Assembly, ModelError
+from modular import Assembly, Cut, ModelError
 from modular.assembly import Beginning
 
 TIMES = np.linspace(0.0, 1.0, 101)
@@ -180,10 +180,98 @@ def test_a_prescribed_motion_is_a_run_that_is_saved_and_is_not_repeated(tmp_path
         rerun(again)
 
 
+@pytest.mark.parametrize("span", [0.1, 1.0, 10.0])
+def test_a_path_is_followed_as_fast_from_its_beginning_to_its_end(span):
+    """However fast it is, and wherever it lies: how a port comes to its beginning does not show in it."""
+    times = np.linspace(0.0, span, len(TIMES))
+    for centre in ((0.5, 0.2), (-0.5, -0.2)):
+        run = inverse_kinematics(arm(), {"fore.end": circle(centre, 0.1)}, times)
+        pace = 2.0 * np.pi / span
+        assert np.linalg.norm(run.velocity("fore.end"), axis=1) == pytest.approx(0.1 * pace, rel=1e-5)
+        assert np.linalg.norm(run.acceleration("fore.end"), axis=1) == pytest.approx(0.1 * pace**2, rel=5e-3)
+
+
+def test_what_moves_least_has_the_accelerations_of_its_velocities():
+    model = arm()
+    model.add("hand", Rod((0.5, 0.4), (0.8, 0.4), 0.3))
+    model.join("wrist", Revolute(), "fore.end", "hand.start")
+    off = []
+    for count in (101, 401):
+        times = np.linspace(0.0, 1.0, count)
+        turn = 2.0 * np.pi * times
+        path = np.stack([0.7 + 0.1 * np.cos(turn), 0.4 + 0.1 * np.sin(turn)], 1)
+        run, h = inverse_kinematics(model, {"hand.end": path}, times), times[1]
+        place, pace, bend = (told(run, "fore.end") for told in (Run.position, Run.velocity, Run.acceleration))
+        off.append(max(np.abs((pace[2:] - pace[:-2]) / (2 * h) - bend[1:-1]).max() / 5.0,
+                       np.abs((place[2:] - place[:-2]) / (2 * h) - pace[1:-1]).max()))  # fmt: skip
+    assert off[0] < 1e-2 and off[0] / off[1] > 8.0
+
+
+def test_drives_stand_while_a_port_is_led_elsewhere():
+    model = arm()
+    model.join("motor", DrivenRotation(Ramp(0.5)), "ground", "upper.start")
+    found = workspace(model, "fore.end", {"elbow": [0.0, 0.2]})
+    assert np.abs(found.places[0] - (0.5, 0.4)).max() < 1e-12
+    model.add("hand", Rod((0.5, 0.4), (0.8, 0.4), 0.3))
+    model.join("wrist", Revolute(), "fore.end", "hand.start")
+    path = np.stack([0.75 - 0.05 * TIMES, 0.4 + 0.0 * TIMES], 1)
+    run = inverse_kinematics(model, {"hand.end": path}, TIMES)
+    assert np.abs(run.position("upper.end")[0] - (0.5, 0.0)).max() < 1e-12
+    with pytest.raises(ModelError, match="'shoulder' is led by 'motor' already"):
+        workspace(model, "fore.end", {"shoulder": [0.0, 0.1]})
+
+
+@pytest.mark.parametrize("count", [11, 41, 161])
+def test_a_workspace_stays_on_one_branch(count):
+    turns = np.linspace(-3.0, 3.0, count)
+    model = scenarios.load("four-bar", crank=0.3, coupler=0.2, rocker=0.25, ground=0.4, angle=0.6)
+    found = workspace(model, "coupler.end", {"pivot": turns})
+    pin = 0.3 * np.stack([np.cos(0.6 + turns), np.sin(0.6 + turns)], 1)
+    bar, base = found.places - pin, np.array([0.4, 0.0]) - pin
+    sides = np.sign(bar[:, 0] * base[:, 1] - bar[:, 1] * base[:, 0])[found.reached]
+    assert len(set(sides.tolist())) == 1 and len(sides) > 3
+
+
+def test_of_forces_nothing_is_told():
+    run = kinematics(scenarios.load("four-bar", speed=2.0), {}, TIMES)
+    assert np.isnan(run.reaction("pivot")).all() and np.isnan(run.effort("motor")).all()
+    assert np.isfinite(run.energy).all()
+
+
+def test_where_a_motion_is_not_determined_it_is_refused():
+    model = Assembly(gravity=(0.0, -9.81))
+    for name, ends in (
+        ("crank", ((0, 0), (0, 0.3))),
+        ("coupler", ((0, 0.3), (1, 0.3))),
+        ("rocker", ((1, 0), (1, 0.3))),
+    ):
+        model.add(name, Rod(*ends, 1.0))
+    for name, first, second in (("pivot", "ground", "crank.start"), ("pin", "crank.end", "coupler.start"),
+                                ("top", "coupler.end", "rocker.end"), ("foot", "ground", "rocker.start")):  # fmt: skip
+        model.join(name, Revolute(), first, second)
+    with pytest.raises(ModelError, match=r"at 0\.25 s the mechanism stands where branches meet"):
+        kinematics(model, {"pivot": Ramp(2.0 * np.pi)}, TIMES)
+    run = kinematics(model, {"pivot": Ramp(2.0 * np.pi)}, np.linspace(0.0, 1.0, 184))  # that pass it by
+    assert np.abs(run.position("coupler.end") - run.position("coupler.start") - (1.0, 0.0)).max() < 1e-12
+    with pytest.raises(ModelError, match=r"body 'upper' turns by 10 rad from one time to the next"):
+        kinematics(arm(), {"shoulder": Ramp(10.0), "elbow": Ramp(0.0)}, [0.0, 1.0, 2.0])
+    bends = Assembly(gravity=(0.0, -9.81))
+    bends.add(
+        "beam", Beam.of_rectangle((0.0, 0.0), (1.0, 0.0), width=0.03, height=0.02, density=1e3, young=2e9, elements=4)
+    )
+    bends.join("pivot", Revolute(), "ground", "beam.start")
+    with pytest.raises(ModelError, match="beam bend, which forces decide"):
+        inverse_kinematics(bends, {"beam.end": np.stack([1.0 + TIMES, TIMES], 1)}, TIMES)
+    later = arm()
+    later.at(0.5, Cut("elbow"))
+    with pytest.raises(ModelError, match="the model has events"):
+        kinematics(later, {"shoulder": Ramp(1.0), "elbow": Ramp(1.0)}, TIMES)
+
+
 def test_what_cannot_be_led_is_told():
     with pytest.raises(ModelError, match="kinematics: nothing leads these motions: 'fore' turns"):
         kinematics(arm(), {"shoulder": Ramp(1.0)}, TIMES)
-    with pytest.raises(ModelError, match=r"inverse_kinematics: at 0 s the mechanism cannot follow: 'fore-end-path'"):
+    with pytest.raises(ModelError, match=r"inverse_kinematics: ports cannot be where their paths begin: .* lacks"):
         inverse_kinematics(arm(), {"fore.end": circle((2.0, 0.0), 0.1)}, TIMES)
     with pytest.raises(ModelError, match="has no port 'tip'"):
         inverse_kinematics(arm(), {"fore.tip": circle((0.5, 0.2), 0.1)}, TIMES)

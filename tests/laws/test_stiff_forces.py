@@ -15,6 +15,7 @@ from components import (
     Bushing,
     Distance,
     Fixed,
+    Prismatic,
     Regulator,
     Revolute,
     RigidBody,
@@ -24,6 +25,7 @@ from components import (
     TorsionSpring,
 )
 from coordinator import Checkpoints, Glued, Mixed, Penalty, Relaxed, Simulation, examine, resume
+from coordinator.continuation.reconfigure import with_settings
 from modular import Assembly, ModelError
 
 DT = 1e-3
@@ -292,6 +294,64 @@ def test_what_is_soft_as_bodies_stand_may_be_stiff_as_they_turn(coupling, seed):
     assert (energy <= energy[0] + 0.05 * np.ptp(run.energy) + 1e-3).all()
 
 
+def test_springs_beside_a_stiff_damper_carry_their_loads_from_the_start():
+    """Reactions with which a step begins are none of what stiff dampers ask for; those that springs carry are."""
+    for damping in (0.0, 1e-9, 1e3):
+        model = Assembly(gravity=(0.0, -9.81))
+        for i, mass in enumerate((0.1, 0.1, 50.0)):
+            ports = {"a": (0.0, -i), "b": (0.0, -i - 1.0), "t": (0.3, -i - 0.5)}
+            model.add(f"b{i}", RigidBody(mass=mass, inertia=0.1 * mass, centre=(0.0, -i - 0.5), ports=ports))
+            model.join(f"h{i}", Revolute(), "ground" if i == 0 else f"b{i - 1}.b", f"b{i}.a")
+        ports = {"a": (0.0, -3.0), "t": (0.3, -3.5)}
+        model.add("rider", RigidBody(mass=1.0, inertia=0.1, centre=(0.0, -3.5), ports=ports))
+        model.join("h3", Revolute(), "b2.b", "rider.a")
+        model.apply("s", SpringDamper(1e7, damping), "b2.t", "rider.t")
+        for coupling in (Penalty(), Glued()):
+            run, implicit = ran(model, DT, 0.1, coupling)
+            assert implicit == ["s"] and np.ptp(run.position("b2.b")[:, 1]) < 1e-9
+            assert run.reaction("h2")[[0, -1], 1] == pytest.approx(51.0 * 9.81, rel=1e-9)
+
+
+def test_who_is_found_is_decided_anew_where_settings_change():
+    model = on_a_line(2e6, 0.0, 0.01, 0.0)
+    for target in (Glued(4), Glued(implicit_forces=False), Penalty(implicit_forces=False), Penalty(adaptive=1e-3)):
+        with Simulation(model, 1e-4, target) as simulation:
+            fresh = simulation.run(0.01)
+        switched = with_settings(Simulation(model, 1e-3, Penalty()), coupling=target, dt=1e-4)
+        assert switched.implicit_forces == []
+        assert np.abs(places(switched.run(0.01))[-1] - places(fresh)[-1]).max() < 1e-12
+
+
+def test_a_spring_of_next_to_no_length_is_none():
+    model = Assembly(gravity=(0.0, -9.81))
+    ports = {"p": (0.3, 0.1), "q": (0.8, 0.1)}
+    model.add("cart", RigidBody(mass=1.0, inertia=0.02, centre=(0.5, 0.1), ports=ports))
+    model.add("rider", RigidBody(mass=2.0, inertia=0.05, centre=(0.3, 0.4), ports={"p": (0.3, 0.1)}))
+    model.join("hinge", Revolute(), "ground", "cart.q")
+    model.join("slide", Prismatic(axis=(0.8, 0.6)), "cart.p", "rider.p")
+    model.apply("spring", SpringDamper(2e6, 7.0), "cart.p", "rider.p")
+    with Simulation(model, DT, Penalty()) as simulation:
+        assert simulation.implicit_forces == [] and simulation.margins["spring"] < 1.0
+
+
+def test_a_weak_damper_does_not_take_what_the_step_destroys():
+    for damping in (0.0, 1e-9):
+        model = Assembly(gravity=(0.0, 0.0))
+        model.add("a", RigidBody(mass=1.0, inertia=0.1, centre=(0.0, 0.0), ports={"p": (0.0, 0.0)}))
+        velocity = (1.0, 0.0)
+        model.add("b", RigidBody(mass=2.0, inertia=0.1, centre=(1.0, 0.0), ports={"p": (1.0, 0.0)}, velocity=velocity))
+        model.apply("s", SpringDamper(1e7, damping), "a.p", "b.p")
+        book = ran(model, DT, 0.1)[0].ledger("s")
+        assert book["leaked"][-1] == pytest.approx(1.0 / 3.0, rel=1e-2) and abs(book["dissipated"][-1]) < 1e-6
+
+
+def test_a_soft_force_beside_a_stiff_one_stays_what_it_is():
+    model = bushed(2, 1e7, 1e4)
+    model.apply("soft", SpringDamper(1.0, 0.0, 0.1), "one.a", "two.b")
+    for coupling in (Penalty(), Glued(), Mixed()):
+        assert ran(model, DT, 2 * DT, coupling)[1] == ["bush"]
+
+
 def net(seed):
     """Bodies side by side, some joined, with springs, torsion springs and bushings of any strength between them, at rest."""
     draw = np.random.default_rng(seed)
@@ -338,7 +398,9 @@ def net(seed):
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(some(300)))
-@pytest.mark.parametrize("coupling", [Glued(), Penalty()], ids=["glued", "penalty"])
+@pytest.mark.parametrize(
+    "coupling", [Glued(), Penalty(preload=False)], ids=["glued", "penalty"]
+)  # loads of dampers go at once
 def test_nets_of_forces_of_any_strength_never_gain_energy(seed, coupling):
     with Simulation(net(seed), DT, coupling, project_velocities=True) as simulation, warnings.catch_warnings():
         warnings.simplefilter("ignore")

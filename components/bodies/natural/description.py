@@ -343,9 +343,9 @@ class NaturalBody(Body):
         """Points and directions turn alike."""
         return q @ rotation.T, v @ rotation.T
 
-    def leading(self, times: Array, ways: Array) -> DrivenPlace:
+    def leading(self, times: Array, ways: Array, rates: Array) -> DrivenPlace:
         """Its place alone."""
-        return leading(times, ways)
+        return leading(times, ways, rates)
 
     # --- checks -------------------------------------------------------------------------------------------------
 

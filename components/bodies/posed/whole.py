@@ -23,6 +23,6 @@ class PlacedAndTurned(Body):
         """Places and turnings."""
         return turning.turned(q, v, rotation)
 
-    def leading(self, times: Array, ways: Array) -> DrivenPlace:
+    def leading(self, times: Array, ways: Array, rates: Array) -> DrivenPlace:
         """Its place alone."""
-        return leading(times, ways)
+        return leading(times, ways, rates)

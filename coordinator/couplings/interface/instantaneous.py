@@ -145,13 +145,15 @@ def project_positions_loop(start: int, stop: int, interface: View, elements: Vie
 def settle_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Forces, reactions and accelerations; steps go on from these reactions.
 
-    Not from what stiff dampers ask for at an instant: that is over long before a step is.
+    Not from what stiff dampers ask for at an instant: that is over long before a step is. What is shown are those of the instant.
     """
     play(interface, EXERT)
     play(interface, COMPUTE_REACTIONS)
     if interface.damped == 1:
         clear_reactions(interface)
     play(interface, HOLD_REACTIONS)
+    if interface.damped == 1:
+        play(interface, COMPUTE_REACTIONS)
     return NO_FAILED_ROW
 
 
