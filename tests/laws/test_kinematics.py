@@ -90,6 +90,8 @@ def test_there_and_back(dimension):
     begun.begin = {body: Beginning(*(array[0] for array in led.state(body)[:2])) for body in led.bodies}
     back = kinematics(begun, joints, TIMES)
     assert np.abs(back.position("fore.end") - path).max() < 1e-9
+    efforts = inverse_dynamics(begun, joints, TIMES)
+    assert np.abs(efforts.positions["fore.end"] - path).max() < 1e-9
 
 
 def test_drives_of_a_path_are_those_of_inverse_dynamics():
