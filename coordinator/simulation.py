@@ -409,6 +409,8 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         between = system.part > 0.0
         coupling.configure(system, dt)
         coupling.settle(system, dt, touched)
+        if system.implicit_forces:
+            self.check_divisible()
         self.foreteller.note_start(self, begin_at_rest(system, coupling, dt))
         self._log_margins(touched)
         entry = {"tick": system.tick + int(between), "time": system.time(dt), "kind": kind, "name": name}

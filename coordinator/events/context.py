@@ -62,6 +62,10 @@ class EventContext(EngineContext, Changeable, Protocol):
     def carry_out(self, event: Event) -> None:
         """Let an event of the model happen."""
 
+    @property
+    def has_workers(self) -> bool:
+        """Whether there are workers, wherever the mechanism is now."""
+
     def check_divisible(self) -> None:
         """Refuse what workers, if there are any, could not move."""
 

@@ -1,6 +1,7 @@
 """A joint or a force that cannot settle leaves nothing behind.
 
-What is compiled does not fail. A law, or a component in plain Python, may: it can raise while an event settles. Where one
+What is compiled does not fail. A law, or a component in plain Python, may: it can raise while an event settles; and among workers
+a force may turn out to be too stiff to be shared. Where one of these
 takes part, all that an event can write to is kept before it, and given back when it fails; that takes about as long as a tick.
 """
 
@@ -21,7 +22,7 @@ Way = Callable[[], None]
 def way_back(simulation: EventContext, *, always: bool = False) -> Way | None:
     """What makes everything be as it is now, but for what was added meanwhile, to be taken out before; None where nothing fails."""
     system, breakage = simulation.system, simulation.breakage
-    if not (always or fallible(system)):
+    if not (always or simulation.has_workers or fallible(system)):
         return None
     ways = [_way_of(table) for table in (*system.bodies, *system.joints, *system.forces, system.elements)]
     memory, closed, just_cut = system.memory, dict(system.closed), list(system.just_cut)

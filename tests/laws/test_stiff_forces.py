@@ -13,6 +13,7 @@ import scenarios
 from campaign import as_far_as, shortened, some, spread
 from components import (
     Bushing,
+    Contact,
     Distance,
     Fixed,
     Prismatic,
@@ -20,6 +21,7 @@ from components import (
     Revolute,
     RigidBody,
     Rod,
+    Sphere,
     Spherical,
     SpringDamper,
     TorsionSpring,
@@ -457,6 +459,30 @@ def test_whoever_asks_is_told_which_they_are():
     assert ran(bushed(2, 1e6, 1e3), 1.01 * told["bush"], 10 * told["bush"])[1]
     with Simulation(bushed(2, 1e6, 1e3), DT, Glued(4)) as simulation:  # it goes back in time, and cannot damp
         assert not simulation.implicit_forces and simulation.margins["bush"] < 1.0
+
+
+def test_an_event_that_workers_could_not_share_leaves_nothing_behind():
+    model = bushed(2, 1.0, 0.0)
+    with Simulation(model, DT, Penalty(), workers=2, launcher="here") as simulation:
+        simulation.run(0.02)
+        with pytest.raises(ModelError, match="workers: x may change faster than the step"):
+            simulation.apply("x", SpringDamper(1e7, 1e3), "ground", "two.b", at=(2.0, 1.0))
+        assert not simulation.implicit_forces and "x" not in simulation.assembly.forces
+        run = simulation.run(0.05)
+    assert (places(run) == places(ran(model, DT, 0.05, Penalty())[0])).all()
+
+
+def test_blows_do_not_pass_through_them_at_once():
+    """A spring gives way in an instant, however stiff: by how much a ball is struck does not depend on the step."""
+    model = Assembly(gravity=(0.0, 0.0))
+    for name, x, mass, speed in (("rider", -0.3, 0.5, 2.0), ("ball", 0.0, 1.0, 2.0), ("target", 0.3, 2.0, 0.0)):
+        ports = {"G": (x, 0.0)}
+        model.add(name, RigidBody(mass=mass, inertia=0.01, centre=(x, 0.0), ports=ports, velocity=(speed, 0.0)))
+    model.apply("spring", SpringDamper(1.4e6), "rider.G", "ball.G")
+    model.apply("hit", Contact(Sphere(0.1), Sphere(0.1), restitution=1.0), "ball.G", "target.G")
+    for coupling in (Glued(), Mixed(), Penalty()):
+        run, implicit = ran(model, DT, 0.2, coupling)
+        assert implicit == ["spring"] and run.velocity("target.G")[-1, 0] == pytest.approx(4.0 / 3.0, rel=1e-9)
 
 
 def test_workers_say_that_they_do_not_share_them():

@@ -18,6 +18,7 @@ from typing import Any
 from coordinator.couplings.interface.fields import matrix_of, numbers_at
 from coordinator.couplings.interface.matrices import solve
 from coordinator.couplings.interface.members import Members
+from coordinator.couplings.interface.velocity_stage import enter_instant, leave_instant
 from coordinator.system import System
 from modular.elements import Array
 from modular.force import Strikes
@@ -103,6 +104,14 @@ def take_root(motions: Array, m: int) -> None:
 def see_through_joints_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Elements that are about to be struck answer as the joints of their bodies let them."""
     m, motions, row = interface.motions, interface.held_motions, interface.held_row
+    near = 0
+    for k in range(interface.touching_count):
+        near += 1 if numbers_at(interface.touching[k, NEARING])[0] != 0.0 else 0
+    if near == 0:
+        return NO_FAILED_ROW
+    matrix = interface.matrix
+    enter_instant(interface)  # stiff forces give way in an instant as soft ones do
+    interface.matrix = matrix
     for k in range(interface.touching_count):
         if numbers_at(interface.touching[k, NEARING])[0] == 0.0:
             continue
@@ -116,6 +125,8 @@ def see_through_joints_loop(start: int, stop: int, interface: View, elements: Vi
                         row[b] += elements.response[n, c, a] * motions[m * a + b]
                 for b in range(m):
                     elements.response[n, c, b] = row[b]
+    leave_instant(interface)
+    interface.matrix = matrix
     return NO_FAILED_ROW
 
 

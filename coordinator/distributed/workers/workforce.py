@@ -98,6 +98,11 @@ class Workforce:
         """Whether workers have the mechanism now."""
         return self.distributed_run is not None and self.distributed_run.is_distributed
 
+    @property
+    def has_workers(self: Distributable) -> bool:
+        """Whether there are workers, wherever the mechanism is now."""
+        return self.distributed_run is not None
+
     def check_divisible(self: Distributable) -> None:
         """Refuse what workers, if there are any, could not move."""
         if self.distributed_run is not None:
