@@ -210,6 +210,12 @@ class Mixture(Table):
         """Springs and forces that act between components."""
         return exerting_some((*self.springs, *self.forces))
 
+    def refreshing(self, operations: Sequence[Operation], *, ticks: bool) -> list[Operation | RangedOperation]:
+        """Parts of a rule that is called and not played: in the middle of a tick, or at an event."""
+        asked = self.stiffening(operations)
+        asked = self._in_a_tick(asked) if ticks else asked
+        return [one if compiled((one[0], one[1])) else (one[0], one[1]) for one in asked]
+
     def stiffening(self, operations: Sequence[Operation]) -> list[RangedOperation]:
         """Parts of a rule, for the joints that are springs, beside forces that act with the same step."""
         rows = {id(stack): ranges for stack, ranges in self.springs}

@@ -41,7 +41,10 @@ def settle(mixture: Mixture, rule: StiffnessRule, dt: float, *, preload: bool) -
     play(system, mixture.exerting())
     if preload and new:
         _carry_loads(mixture, new)
-        if any(verb == "compute_parting" for _, verb in operations or ()):
+        if operations is None:
+            rule.refresh(system, dt)  # once more, for what parts with these loads
+            release_springs(system, mixture.plan.glued)
+        elif any(verb == "compute_parting" for _, verb in operations):
             play(system, [(joints, "compute_parting", rows) for joints, rows in mixture.springs])
         play(system, mixture.exerting())
     for level in mixture.levels:

@@ -48,7 +48,11 @@ class StiffnessRule(Component):
         operations = self.program(system)
         assert operations is not None, f"{type(self).__name__} needs a program or its own refresh"
         system.elements.clock[GAIN_STEP] = dt
-        perform(system.elements, in_a_tick(operations) if system.elements.clock[STEP] > 0.0 else operations)
+        ticks, mixture = bool(system.elements.clock[STEP] > 0.0), system.cache.get("mixture")
+        if mixture is not None:  # components step on their own among others, and not all joints are springs
+            perform(system.elements, mixture[1].refreshing(operations, ticks=ticks))
+        else:
+            perform(system.elements, in_a_tick(operations) if ticks else operations)
 
     @abstractmethod
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
