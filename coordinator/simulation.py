@@ -39,6 +39,7 @@ from coordinator.events.breakage import Breakage
 from coordinator.events.bulk_add import put_together, undisturbed
 from coordinator.events.changes import Changes
 from coordinator.events.controlling import consult, next_look
+from coordinator.events.encounters import disturb, first_look, let_meet
 from coordinator.events.event_location import advance_through_events
 from coordinator.events.impact import agree_velocities
 from coordinator.events.initial_states import begin
@@ -178,7 +179,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         self.record()
 
     def apply_events(self) -> None:
-        """Carry out what the model has scheduled for this tick."""
+        """Carry out what the model has scheduled for this tick, and let those meet that have come near each other."""
         for event in self.schedule.due(self.tick):
             self.carry_out(event)
         with self._by_itself():
@@ -188,6 +189,8 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
             if self.coupling.looks and self.tick % self.coupling.looks == 0:
                 for bodies, why in self.coupling.look(self.system).items():
                     self.merge(*bodies, why=why)
+        if let_meet(self):  # surfaces that have come near each other
+            self.foreteller.note_start(self, begin_at_rest(self.system, self.coupling, self.dt))
 
     def carry_out(self, event: Event) -> None:
         """An event of the model; one that cannot be done says when it was asked for.
@@ -381,6 +384,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         put_together(self.system, self.assembly, self.breakage.check)
         if self.assembly.begin:
             begin(self.system, self.assembly.begin)
+        first_look(self)
         for name, joint in self.assembly.joint_edges.items():
             if joint.breaks_at is not None:
                 self.breakage.check(name, joint)
@@ -407,6 +411,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         """
         system, coupling, dt = self.system, self.coupling, self.dt
         between = system.part > 0.0
+        disturb(system)
         coupling.configure(system, dt)
         coupling.settle(system, dt, touched)
         if system.implicit_forces:

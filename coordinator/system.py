@@ -50,6 +50,7 @@ class System:
         self.joint_home = JointHomes(self)
         self.force_home: dict[str, ForceHome] = {}
         self.uses: dict[str, tuple[str, ...]] = {}  # joints and forces on each body
+        self.encounters: dict[str, tuple[str, str]] = {}  # forces between surfaces that are near each other, and whose
         self.closed: dict[str, Array] = {}  # ledgers of joints and forces that have gone
         self.just_cut: list[
             tuple[float, JointEdge, Attachment | Callable[[], Attachment], Array]
@@ -152,8 +153,10 @@ class System:
         homes = self.body_home
         found = [None if port.body == GROUND else homes[port.body].side(port.body, port) for port in ports]
         sides = [side for side in found if side is not None]
-        if not sides:
+        if not sides and len(ports) > 1:
             raise ModelError("a joint between the ground and the ground connects nothing.")
+        if not sides:
+            return [GroundSide(np.zeros(len(self.gravity)), np.eye(len(self.gravity)))]
         if len(sides) == len(ports):
             return sides
         other = sides[0]
@@ -273,10 +276,10 @@ class System:
 
     # --- forces ----------------------------------------------------------------------------------------------------
 
-    def add_force(self, name: str, edge: ForceEdge) -> None:
-        """Let a force act."""
+    def add_force(self, name: str, edge: ForceEdge, marks: list[list[Mark]] | None = None) -> None:
+        """Let a force act; `marks`: what it takes hold of, where that is known."""
         sides = self.sides(edge.ports, edge.at)
-        marks = edge.force.marks(name, sides)
+        marks = edge.force.marks(name, sides) if marks is None else marks
         key = edge.force.kind() if self.grouped or edge.force.together else (edge.force.kind(), name)
         if key not in self.force_stacks:
             self.force_stacks[key] = edge.force.new_stack(len(self.gravity))

@@ -218,7 +218,7 @@ class Assembly(Spelt):
         named = tuple(self.port(text, f"force '{name}'") for text in ports)
         bodies = [port.body for port in named]
         driven, read = bodies[: force.driven], bodies[force.driven :]
-        if len(set(driven)) < len(driven) or bodies[0] in read or bodies == [GROUND]:
+        if len(set(driven)) < len(driven) or bodies[0] in read or (bodies == [GROUND] and not force.on_ground):
             raise ModelError(
                 f"force '{name}' acts on {list(ports)}; let it act on ports of different bodies, not the ground alone"
                 + (", and read one on another body than the first." if read else ".")

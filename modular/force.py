@@ -55,6 +55,15 @@ class Force(Component):
         return False
 
     @property
+    def on_ground(self) -> bool:
+        """Whether it may be on the ground alone, where there is nothing to be moved."""
+        return False
+
+    def meeting(self, other: Force) -> Force | None:
+        """The force that acts between what this one and another one are on, once they come near; None where there is none."""
+        return None
+
+    @property
     def follows_step(self) -> bool:
         """Whether its stiffness is as large as the step allows, and not a number of its own."""
         return False
@@ -195,6 +204,24 @@ class BeginsAtRest(Protocol):
 
     def propose_load(self, elements: Elements) -> None:
         """Write `starts`: a step towards forces under which nothing begins to move against what it rests on."""
+
+
+@runtime_checkable
+class Encounters(Protocol):
+    """Forces that are something to whoever comes near: what acts between two of them is a force of its own (`Force.meeting`).
+
+    Their loop "stray" says which is the first that has gone so far that somebody new may be near.
+    """
+
+    names: list[str]
+    row: dict[str, int]
+    strayed: Indices  # 1 where one has
+
+    def look(self, elements: Elements, dt: float) -> None:
+        """Note where all are, and how far each may go from there."""
+
+    def near(self, times: float = 1.0) -> Iterator[tuple[str, str]]:
+        """Pairs that may meet before one has strayed; or those that come so many times as near, with 0 those that may touch now."""
 
 
 @runtime_checkable

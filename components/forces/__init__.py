@@ -14,6 +14,7 @@ from components.forces.regulator import Regulator
 from components.forces.shapes import Box, Capsule, HalfSpace, Sphere
 from components.forces.spring_damper import SpringDamper
 from components.forces.stop import Stop
+from components.forces.surface import Surface
 from components.forces.torsion_spring import TableSpring, TorsionSpring
 from components.forces.values import Law, Table
 
@@ -36,6 +37,7 @@ __all__ = [
     "Sphere",
     "SpringDamper",
     "Stop",
+    "Surface",
     "Table",
     "TableSpring",
     "TorsionSpring",

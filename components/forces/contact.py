@@ -108,7 +108,7 @@ class Contact(Force):
 
     def marks(self, name: str, sides: Sequence[Side]) -> list[list[Mark]]:
         """The middle of each shape, and its axes as far as the body carries them."""
-        return [_marks(name, side, shape) for side, shape in zip(sides, (self.first, self.second), strict=True)]
+        return [marks_of_shape(name, side, shape) for side, shape in zip(sides, (self.first, self.second), strict=True)]
 
     @classmethod
     def example(cls, dimension: int = 3) -> Self:
@@ -122,7 +122,7 @@ def _is_between(value: object, most: float) -> bool:
     return bool(np.isfinite(value) and 0 <= value <= most)
 
 
-def _marks(name: str, side: Side, shape: Shape) -> list[Mark]:
+def marks_of_shape(name: str, side: Side, shape: Shape, what: str = "contact") -> list[Mark]:
     """A point, and one direction in the plane or three in space; a rod repeats its one, a point mass its point."""
     dimension = len(side.position)
     lines = 1 if dimension == 2 else 3
@@ -131,7 +131,7 @@ def _marks(name: str, side: Side, shape: Shape) -> list[Mark]:
     middle = side.point(place)
     if middle is None:
         raise ModelError(
-            f"contact '{name}': body '{side.owner}' cannot follow the middle {tuple(np.round(place, 9).tolist())} of its "
+            f"{what} '{name}': body '{side.owner}' cannot follow the middle {tuple(np.round(place, 9).tolist())} of its "
             f"{type(shape).__name__}, which lies off its line; put it on the line, or give the body inertia across it."
         )
     own = shape.axes(dimension) @ frame
@@ -148,7 +148,7 @@ def _marks(name: str, side: Side, shape: Shape) -> list[Mark]:
             found = [None]
     if None in found:
         raise ModelError(
-            f"contact '{name}': body '{side.owner}' does not turn in all directions, and cannot carry a {type(shape).__name__}; "
+            f"{what} '{name}': body '{side.owner}' does not turn in all directions, and cannot carry a {type(shape).__name__}; "
             "give it a Sphere, a Capsule along its line, or inertia (RigidBody: inertia=…)."
         )
     return [middle, *[mark for mark in found if mark is not None]]
@@ -194,6 +194,7 @@ class Contacts(ForceStack):
     first_on: Indices
     order: Indices
     cluster: Indices
+    when: Array  # the next point of it meets, -1 where that is to be found anew [s]
     group: Indices
     sunk: Array  # how deep shapes have been in each other on springs as stiff as the step says, and dt times jumps of velocity [m]
 
@@ -226,7 +227,8 @@ class Contacts(ForceStack):
         self.fixed("again", 1, dtype=np.int64)
         self.column("slow")
         self.column("coming", 2)
-        self.column("nearing")
+        for name in ("nearing", "when"):
+            self.column(name)
         self.column("paid", 8)
         self.column("rubbed", 8, 3)
         self.column("meeting", MEETING_SIZE)

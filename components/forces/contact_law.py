@@ -14,6 +14,7 @@ from components.forces.contact_energy import close_tick, take
 from components.forces.contact_friction import new_rub, rub_across
 from components.forces.contact_impacts import impacts, note_paid, strike_together
 from components.forces.contact_meetings import (
+    UNKNOWN,
     answer_from,
     comes_near,
     feel,
@@ -23,7 +24,6 @@ from components.forces.contact_meetings import (
     note_coming,
     note_stirs,
     place_of,
-    put_in,
     spread_nearing,
     take_in,
     whole_of,
@@ -65,6 +65,7 @@ from modular.ledger import RELEASED, STORED
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
+FROM_AFAR = 2.0  # of `taken`: its points were not looked at
 FOUND_TOGETHER = 2  # of `struck`: its blows were found with those of others
 MAX_CONTACT_DEMAND = 3.0  # of the four of the stable rule: what contacts of one body may ask together
 
@@ -105,6 +106,7 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
         repeat(pair, event)
     else:
         shift_history(contacts.now[n], contacts.before[n], again, pair)
+        now.within = 1.0 if pair.fresh and elements.clock[STEP] != 0.0 else 0.0
         motion(elements, a, carry[first], pair.a, before.pose[0], pair, rates[0], rates[1])
         motion(elements, b, carry[second], pair.b, before.pose[1], pair, rates[2], rates[3])
         pair.crowd = max(elements.taken[a], elements.taken[b])
@@ -188,6 +190,10 @@ def strike_together_loop(start: int, stop: int, contacts: View, elements: View) 
             if contacts.struck[n] > 0 or meeting.blows > 0.0:
                 contacts.struck[n] = FOUND_TOGETHER
             note_stirs(tick_of(contacts.now[n]), meeting)
+    for n in range(start, stop):
+        meeting = meeting_of(contacts.meeting[n])
+        if meeting.taken == FROM_AFAR and meeting.reached > 0.0:
+            note_stirs(tick_of(contacts.now[n]), meeting)
     return NO_FAILED_ROW
 
 
@@ -200,7 +206,7 @@ def end_strikes_loop(start: int, stop: int, contacts: View, elements: View) -> i
 
 @kernel(written_out=False)
 def look_again(contacts: View, elements: View, n: int, patch: Patch, many: int) -> int:
-    """One more contact whose bodies are struck: where its points are, and how they move without that; sorted by numbers."""
+    """One more contact whose bodies are struck: where its points are, and how they move without that."""
     first = contacts.swapped[n]
     second, now = 1 - first, tick_of(contacts.now[n])
     pair = new_pair(
@@ -238,8 +244,21 @@ def look_again(contacts: View, elements: View, n: int, patch: Patch, many: int) 
     if contacts.law[n, 1] < 0.0 <= contacts.law[n, 2]:  # springs alone
         for i in range(8):
             pair.meeting.answer[i] = 0.0
-    found: int = put_in(contacts, contacts.order, n, many)
-    return found
+    contacts.when[n], contacts.order[many] = UNKNOWN, n
+    return many + 1
+
+
+@kernel(written_out=False)
+def look_from_afar(contacts: View, elements: View, n: int) -> None:
+    """A contact that no blow of this tick closes: what blows do to its bodies is not taken for what goes on acting on them."""
+    meeting, now = meeting_of(contacts.meeting[n]), tick_of(contacts.now[n])
+    patch, middles = new_patch(), room((2, 3))
+    patch.count = 0
+    for c in range(3):
+        middles[0, c], middles[1, c] = now.pose[0, 0, c], now.pose[1, 0, c]
+    meeting.owes = 0.0
+    take_in(meeting, patch, middles, elements.clock[GAIN_STEP], contacts.slow[n], 0.0)
+    meeting.taken = FROM_AFAR
 
 
 @kernel(written_out=False)
@@ -263,8 +282,10 @@ def tell(contacts: View, elements: View, n: int, patch: Patch, time: float, many
         while at != 2 * n + side:
             other = at // 2
             its = meeting_of(contacts.meeting[other])
-            if its.taken == 0.0:
+            if its.taken == 0.0 and contacts.nearing[other] > 0.0:
                 many = look_again(contacts, elements, other, patch, many)
+            elif its.taken == 0.0:
+                look_from_afar(contacts, elements, other)
             for i in range(int(meeting.count)):
                 if whole_of(meeting, i, impulse):
                     its.reached = 1.0

@@ -20,6 +20,7 @@ from modular.workspaces import Workspace, layout, size_of
 
 NEAR_STEPS = 3.0  # what comes in so many ticks is near
 FAR, SMALL_SPEED = 1e300, 1e-300  # [m], [m/s]
+UNKNOWN = -1.0  # of a time
 # of a contact while the blows of a tick are found
 MEETING = {
     "taken": float, "owes": float,  # 1 where it takes part, and where it may owe impulses
@@ -266,7 +267,7 @@ def answer_from(contacts: View, n: int, side: int, i: int, impulse: Array, rates
 def feel(contacts: View, n: int, side: int, rates: Array, middle: Array, time: float, others: bool) -> None:
     """What a blow on its body does to a side: that turns about another middle."""
     meeting, arm, turn = meeting_of(contacts.meeting[n]), room((3,)), room((3,))
-    place = place_of(contacts, n, side)
+    place, contacts.when[n] = place_of(contacts, n, side), UNKNOWN
     for c in range(3):
         arm[c] = meeting.middle[place, c] - middle[c]
     cross(rates[1], arm, turn)

@@ -15,6 +15,7 @@ Patch = Workspace
 TICK = {
     "time": float,  # when that was [s]
     "known": float,  # 0 unless it was looked at; 1 where the one before is not known
+    "within": float,  # of the first look: 1 where that was within a tick, and not at an instant
     "pose": (2, 4, 3),  # middle and axes of both shapes
     "rates": (4, 3),  # how they move: velocity and turning of the first, of the second
     "slip": (3,),  # of the spring that sticks: across the normal [m]
@@ -119,7 +120,7 @@ def record_tick(pair: Pair) -> None:
     now, before = pair.now, pair.before
     now.time, now.known, now.pull = pair.time, 1.0 if pair.fresh else 2.0, before.pull
     pair.steady = 1 if not pair.fresh and (before.struck == 0.0 or before.struck > MAX_IMPACT_TICKS) else 0
-    own, factor = room((4, 3)), 2.0 if before.known == 1.0 else 1.0
+    own, factor = room((4, 3)), 2.0 if before.known == 1.0 and before.within == 0.0 else 1.0
     if pair.steady:
         answer_to(pair, before.wrench, own)
     for k in range(4):

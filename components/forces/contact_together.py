@@ -25,6 +25,7 @@ from typing import Any
 
 from components.forces.contact_impacts import LEAST_GIVEN, MAX_SWEEPS, MOST_GIVEN
 from components.forces.contact_meetings import (
+    UNKNOWN,
     gap_at,
     let_chosen_feel,
     mean_of,
@@ -42,6 +43,7 @@ from modular.blocks import room
 from modular.elements import Array
 from modular.kernel import kernel
 from modular.views import View
+from modular.workspaces import Workspace
 
 MAX_BLOWS = 60.0  # of one contact in one tick: from then on it is plastic
 MAX_PLASTIC_BLOWS = 60.0  # and after so many more the tick is left as it is
@@ -204,14 +206,16 @@ def rub_together(contacts: View, many: int, time: float, fastest: float) -> None
 
 @kernel
 def first_to_pay(contacts: View, many: int) -> int:
-    """A contact that owes impulses, -1 where there is none."""
+    """The contact with the least number that owes impulses, -1 where there is none."""
+    found = -1
     for k in range(many):
         n = contacts.order[k]
-        if meeting_of(contacts.meeting[n]).owes > 0.0:
+        if meeting_of(contacts.meeting[n]).owes > 0.0 and (found < 0 or contacts.number[n] < contacts.number[found]):
+            owes = False
             for i in range(8):
-                if contacts.paid[n, i] > 0.0:
-                    return int(n)
-    return -1
+                owes = owes or contacts.paid[n, i] > 0.0
+            found = n if owes else found
+    return found
 
 
 @kernel
@@ -265,17 +269,25 @@ def first_to_meet(contacts: View, many: int, time: float) -> Any:
     first, found = 1e300, -1
     for k in range(many):
         n = contacts.order[k]
-        meeting = meeting_of(contacts.meeting[n])
-        if meeting.blows >= MAX_BLOWS + MAX_PLASTIC_BLOWS:
-            continue
-        for i in range(int(meeting.count)):
-            if meeting.answer[i] > 0.0:
-                when = meets_at(meeting, i, time)
-                if when <= meeting.span and (
-                    when < first or (when == first and contacts.number[n] < contacts.number[found])
-                ):
-                    first, found = when, n
+        if contacts.when[n] == UNKNOWN:
+            contacts.when[n] = next_time(meeting_of(contacts.meeting[n]), time)
+        when = max(contacts.when[n], time)
+        if when < first or (when == first and found >= 0 and contacts.number[n] < contacts.number[found]):
+            first, found = when, n
     return first, found
+
+
+@kernel(written_out=False)
+def next_time(meeting: Workspace, time: float) -> float:
+    """When the next point of a contact meets; never where none does in this tick, or it has struck too often."""
+    first = 1e300
+    if meeting.blows >= MAX_BLOWS + MAX_PLASTIC_BLOWS:
+        return first
+    for i in range(int(meeting.count)):
+        if meeting.answer[i] > 0.0:
+            when = meets_at(meeting, i, time)
+            first = when if when <= meeting.span and when < first else first
+    return first
 
 
 @kernel
@@ -339,7 +351,7 @@ def book(contacts: View, many: int, time: float, paying: bool) -> None:
     for k in range(many):
         n = contacts.cluster[k]
         meeting, share = meeting_of(contacts.meeting[n]), time / meeting_of(contacts.meeting[n]).span
-        meeting.blows, meeting.chosen = meeting.blows + 1.0, 0.0
+        meeting.blows, meeting.chosen, contacts.when[n] = meeting.blows + 1.0, 0.0, UNKNOWN
         mean_of(meeting, 0.5)
         for i in range(int(meeting.count)):
             if whole_of(meeting, i, whole):

@@ -28,6 +28,16 @@ def _is_vector(value: object, size: int) -> bool:
     return found.shape == (size,) and bool(np.isfinite(found).all())
 
 
+def _is_frame(value: object, size: int) -> bool:
+    try:
+        rows = np.asarray(value, float)
+    except (TypeError, ValueError):
+        return False
+    if rows.shape != (size, size) or not np.isfinite(rows).all():
+        return False
+    return bool(np.allclose(rows @ rows.T, np.eye(size), atol=1e-9) and np.linalg.det(rows) > 0.0)
+
+
 def _is_positive(value: object) -> bool:
     return not isinstance(value, bool) and isinstance(value, int | float | np.number) and bool(0.0 < value < np.inf)
 
@@ -145,18 +155,28 @@ class Capsule(Shape):
 
 @dataclass(frozen=True)
 class Box(Shape):
-    """A box of these edge lengths [m] along the axes of its port."""
+    """A box of these edge lengths [m] along the rows of `turned`, unit vectors in the axes of its port; left out
+    those axes."""
 
     size: Sequence[float]
     centre: Sequence[float] | None = None
+    turned: Sequence[Sequence[float]] | None = None
     number: ClassVar[int] = BOX
 
     def problems(self, dimension: int) -> list[str]:
-        """Edges that are none."""
+        """Edges that are none, and axes that are not at right angles."""
         found = self._centre_problems(dimension)
         if not (_is_vector(self.size, dimension) and min(self.size) > 0):
             found.append(f"size = {self.size!r}; give {dimension} finite numbers above 0 [m]")
+        if self.turned is not None and not _is_frame(self.turned, dimension):
+            found.append(
+                f"turned = {self.turned!r}; give {dimension} unit vectors at right angles as rows, right-handed"
+            )
         return found
+
+    def axes(self, dimension: int) -> Array:
+        """Along its edges."""
+        return np.eye(dimension) if self.turned is None else np.asarray(self.turned, float)
 
     def sizes(self, dimension: int) -> tuple[float, float, float, float]:
         """Half of its edges; in the plane it has no depth."""

@@ -10,7 +10,7 @@ def rebounding(simulation: CheckContext) -> list[str]:
     """Those contacts."""
     system, edges = simulation.system, simulation.assembly.force_edges
     found = []
-    for name, home in system.force_home.items():
+    for name, home in system.force_home.items() if system.joint_home else ():
         if edges[name].force.bounces:
             unseen = simulation.coupling.unseen_by_blows(system, name)
             held = {owner for joint in unseen for owner in system.joint_home[joint].owners if owner in system.body_home}

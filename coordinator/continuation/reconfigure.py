@@ -22,6 +22,7 @@ from coordinator.couplings.with_components import WithComponents
 from coordinator.distributed.workers.distributed_run import check_divisible
 from coordinator.events.bulk_add import undisturbed
 from coordinator.events.controlling import sensors_of
+from coordinator.events.encounters import encounter_of, known_encounters, without_encounters
 from coordinator.record.given import Given
 from coordinator.record.past import Past
 from coordinator.record.recorder import Recorder
@@ -113,6 +114,7 @@ def with_body(old: Simulation, name: str, body: Body) -> Simulation:
 def with_names(old: Simulation, names: Mapping[str, str]) -> Simulation:
     """With other names of bodies, joints or forces; `names`: new ones by the old."""
     before = old.assembly
+    met = known_encounters(old.system, before)
     for name in names:
         if name not in {*before.bodies, *before.joint_edges, *before.force_edges}:
             raise ModelError(missing("body, joint or force", name, (*before.bodies, *before.joints, *before.forces)))
@@ -120,10 +122,18 @@ def with_names(old: Simulation, names: Mapping[str, str]) -> Simulation:
         ("an event of the model", [s.to_data() for s in old.schedule.pending()]),
         ("the coupling", plain(old.coupling)),
         *((f"a sensor of '{force}'", plain(inputs)) for force, inputs in sensors_of(old)),
+        *(
+            (f"the surface '{name}'", list(getattr(held.force, "through", ())))
+            for name, held in before.force_edges.items()
+        ),
     ):
         for name in names:
             if _speaks_of(data, name):
                 raise ModelError(f"'{name}' cannot be renamed: {what} refers to it.")
+    told, names = (
+        names,
+        {**names, **{name: encounter_of(*(names.get(one, one) for one in pair)) for name, pair in met.items()}},
+    )
     model = _as_it_is(old)
     fresh = Assembly(before.gravity.tolist())
     others = [names.get(name, name) for name in (*before.joint_edges, *before.force_edges)]
@@ -147,7 +157,7 @@ def with_names(old: Simulation, names: Mapping[str, str]) -> Simulation:
         model.force_edges[names.get(force, force)] = ForceEdge(
             held.force, tuple(_port(p, names) for p in held.ports), held.at
         )
-    return _with_model(old, model, names, ("name", ", ".join(f"{a} -> {b}" for a, b in names.items())), Moves())
+    return _with_model(old, model, names, ("name", ", ".join(f"{a} -> {b}" for a, b in told.items())), Moves())
 
 
 # --- the parts of it -------------------------------------------------------------------------------------------------
@@ -198,7 +208,7 @@ def _with_model(
 
 def _continued(old: Simulation, model: Assembly, system: System, dt: float, coupling: Coupling) -> Simulation:
     """Another simulation where an old one stands."""
-    past = Past(Given(model, coupling), project=False, grouped=old.past.grouped)
+    past = Past(Given(without_encounters(system, model), coupling), project=False, grouped=old.past.grouped)
     system.described = model.bodies
     new = Simulation.from_state(
         model, system, dt, coupling, past, Recorder(old.recorder.every), leak_limit=old.alarm.limit,

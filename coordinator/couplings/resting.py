@@ -11,7 +11,6 @@ them has its say. The thesis knows no contact.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from math import sqrt
@@ -49,11 +48,12 @@ def begin_at_rest(system: System, coupling: Coupling, dt: float, *, everything: 
     `everything`: all is new, so joints look for their loads anew as well, with those of contacts on the bodies. Returned are
     contacts that have not come to an end, those that are furthest off.
     """
-    meeting = list(_meeting(system))
-    if not meeting:
+    beginning: list[Any] = [stack for stack in system.forces if isinstance(stack, BeginsAtRest)]
+    tell_apart(system, beginning)
+    count_company(beginning)
+    if not any((stack.begins[: len(stack.names)] > 0.0).any() for stack in beginning):
         return None
-    count_company(meeting)
-    tell_apart(system, meeting)
+    meeting = list(_meeting(system, beginning))
     new = [(stack, row, owners) for stack, row, owners in meeting if stack.begins[row] > 0.0]
     if not new:
         return None
@@ -194,30 +194,35 @@ def look_ahead(system: System, dt: float, stacks: list[Any]) -> None:
     perform(system.elements, [(bodies, "show") for bodies in system.bodies])
 
 
-def count_company(meeting: list[tuple[Any, int, list[str]]]) -> None:
+def count_company(stacks: list[Any]) -> None:
     """Tell contacts how many carry one of their bodies; whoever carries nothing yet may come to, with all that these can meet."""
-    carried = Counter(owner for stack, row, owners in meeting if stack.rests[row] > 0.0 for owner in owners)
-    met = Counter(owner for _, _, owners in meeting for owner in owners)
-    for stack, row, owners in meeting:
-        count = carried if stack.rests[row] > 0.0 else met
-        stack.company[row] = float(max([1, *(count[owner] for owner in owners)]))
+    carries = [stack.rests[: len(stack.names)] > 0.0 for stack in stacks]
+    bodies = [stack.body[: len(stack.names)] for stack in stacks]
+    most = max((int(each.max(initial=NOBODY)) for each in bodies), default=NOBODY) + 2  # the last one stands for nobody
+    met, carried = np.zeros((2, most), np.int64)
+    for each, rests in zip(bodies, carries, strict=True):
+        met += np.bincount(each.ravel() % most, minlength=most)
+        carried += np.bincount(each[rests].ravel() % most, minlength=most)
+    met[-1] = carried[-1] = 0
+    for stack, each, rests in zip(stacks, bodies, carries, strict=True):
+        count = np.where(rests[:, None], carried[each], met[each])
+        stack.company[: len(stack.names)] = np.maximum(count.max(axis=1, initial=1), 1)
 
 
-def tell_apart(system: System, meeting: list[Meeting]) -> None:
+def tell_apart(system: System, stacks: list[Any]) -> None:
     """Tell contacts which bodies they have in common, and in which order they are asked."""
-    numbers = {owner: k for k, owner in enumerate(system.body_home)}
+    numbers = {owner: k for k, owner in enumerate(system.body_home) if _is_moved(system, owner)}
     orders = {name: k for k, name in enumerate(system.force_home)}
-    for stack, row, owners in meeting:
-        name = stack.names[row]
-        stack.number[row] = orders[name]
-        for side, owner in enumerate(system.force_home[name].owners):
-            stack.body[row, side] = numbers[owner] if owner in owners else NOBODY
+    for stack in stacks:
+        homes = [system.force_home[name].owners for name in stack.names]
+        stack.number[: len(homes)] = [orders[name] for name in stack.names]
+        for side in range(2):
+            stack.body[: len(homes), side] = [numbers.get(owners[side], NOBODY) for owners in homes]
 
 
-def _meeting(system: System) -> Iterator[tuple[Any, int, list[str]]]:
+def _meeting(system: System, stacks: list[Any]) -> Iterator[Meeting]:
     """Contacts, and their bodies; what is led, nobody carries."""
-    beginning: list[Any] = [stack for stack in system.forces if isinstance(stack, BeginsAtRest)]
-    for stack in beginning:
+    for stack in stacks:
         for name in stack.names:
             owners = system.force_home[name].owners
             yield stack, stack.row[name], [owner for owner in owners if _is_moved(system, owner)]

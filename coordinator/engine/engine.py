@@ -29,7 +29,7 @@ from coordinator.engine.driver import (
     drive,
 )  # fmt: skip
 from coordinator.engine.guards import guards_of, kept_by, tell
-from coordinator.engine.program import Operation, TickProgram, compiled
+from coordinator.engine.program import Operation, TickProgram, compiled, watching
 from coordinator.engine.threads import divide_among_threads, thread_count_for, yield_address
 from coordinator.system import System
 from modular.elements import Elements, Indices
@@ -99,7 +99,7 @@ class Engine:
         before, sample, after = (
             divide_among_threads(operations, elements, 1)[0]
             for operations in (
-                simulation.breakage.program(),
+                [*simulation.breakage.program(), *watching(system)],
                 [*shown(system), *recorder.program(system)],
                 simulation.alarm.program(system),
             )

@@ -71,6 +71,7 @@ ARGUMENTS = {
     "request_load": GAIN_STEP,
 }  # the argument that a method is given
 TOGETHER, STRUCK, ENDED = "strike_together", "exert_struck", "end_strikes"  # see modular/force.py
+STRAY = "stray"  # see modular/force.py, Encounters
 STRIKES, ON_ONE_THREAD = (TOGETHER, STRUCK, ENDED), (TOGETHER, ENDED)
 NO_BARRIER = np.zeros(3, np.int64)  # for one thread alone
 
@@ -78,6 +79,11 @@ NO_BARRIER = np.zeros(3, np.int64)  # for one thread alone
 def compiled(operation: Operation) -> bool:
     """Whether an operation is a loop."""
     return isinstance(operation[0], Table) and operation[1] in operation[0].loops
+
+
+def watching(stacks: Stacks) -> list[Operation]:
+    """What stops a run of many ticks where a surface has strayed (coordinator/events/encounters.py)."""
+    return [(stack, STRAY) for stack in stacks.forces if compiled((stack, STRAY))]
 
 
 def exerting(stacks: Iterable[Any]) -> list[Operation]:

@@ -15,7 +15,7 @@ import numpy as np
 from coordinator.engine.driver import DONE, STATUS, YIELD, drive
 from coordinator.engine.engine import shown
 from coordinator.engine.guards import Guards
-from coordinator.engine.program import Operation, compiled
+from coordinator.engine.program import Operation, compiled, watching
 from coordinator.events.context import EventContext
 from coordinator.events.dry_run import dry_run
 from modular.compile_pool import Job, jobs_of, pool
@@ -82,6 +82,7 @@ def _compile_tick(simulation: EventContext, alarm: Ringing) -> bool:
         *simulation.recorder.program(system),
         *shown(system),
         *simulation.breakage.program(),
+        *watching(system),
         *alarm(system),
     ]
     all_loops = program is not None and all(map(compiled, kept))

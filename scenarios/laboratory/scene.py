@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from components import Contact
+from components import Contact, Surface
 from coordinator.laboratory.ghost import GhostView
 from coordinator.laboratory.snapshot import Plan, Snapshot
 from modular.assembly import JointEdge
@@ -334,7 +334,7 @@ class Scene:
         for acting in snapshot.forces:
             place, end = in_space(acting.place), in_space(acting.second)
             edge = snapshot.plan.forces.get(acting.names[0]) if acting.names else None
-            if edge is None or isinstance(edge.force, Contact):
+            if edge is None or isinstance(edge.force, Contact | Surface):
                 continue
             if len(edge.ports) == 2:
                 links.append(np.stack([place, end], axis=1))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from components import Box, Capsule, Contact, HalfSpace, Sphere
+from components import Box, Capsule, Contact, HalfSpace, Sphere, Surface
 from components.forces.shapes import Shape
 from coordinator.laboratory.snapshot import Plan, Snapshot
 from modular.elements import Array
@@ -32,11 +32,13 @@ class Outline:
 
 
 def outlines_of(plan: Plan, size: float) -> list[Outline]:
-    """Everything that the contacts of a plan let touch, each once."""
+    """Everything that the contacts and surfaces of a plan let touch, each once."""
     found: dict[Outline, None] = {}
     for edge in plan.forces.values():
-        if isinstance(edge.force, Contact):
-            for port, shape in zip(edge.ports, (edge.force.first, edge.force.second), strict=True):
+        force = edge.force
+        if isinstance(force, Contact | Surface):
+            shapes = (force.first, force.second) if isinstance(force, Contact) else (force.shape,)
+            for port, shape in zip(edge.ports, shapes, strict=True):
                 found.update(dict.fromkeys(_meshes(port.body, port.port, shape, plan.dimension, size)))
     return list(found)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -11,25 +13,32 @@ from coordinator.record.run import Run
 from modular.component import Component
 from modular.elements import Array, Indices
 from modular.errors import ModelError
+from modular.port import GROUND
 
-CONTACT = "components:Contact"
+CONTACT, SURFACE = "components:Contact", "components:Surface"
 CIRCLE_POINTS = 24  # points of a circle
 
 
 def touching(run: Run) -> set[str]:
-    """Bodies on which something touches by the contacts of the model."""
-    contacts = (data for data in run.model["forces"].values() if data["class"] == CONTACT)
-    return {port.partition(".")[0] for data in contacts for port in data["on"]}
+    """Bodies on which something touches by the contacts and surfaces of the model."""
+    return {port.partition(".")[0] for port, _ in _carried(run)}
+
+
+def _carried(run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Ports, and the shapes on them as data."""
+    for data in run.model["forces"].values():
+        if data["class"] == CONTACT:
+            yield from zip(data["on"], (data["first"], data["second"]), strict=True)
+        elif data["class"] == SURFACE:
+            yield data["on"][0], data["shape"]
 
 
 def shapes_on(run: Run, body: str) -> list[tuple[str, Shape]]:
-    """What of a body touches by the contacts of the model, each once: its port and the shape."""
+    """What of a body touches by the contacts and surfaces of the model, each once: its port and the shape."""
     found: dict[str, tuple[str, Shape]] = {}
-    for data in run.model["forces"].values():
-        if data["class"] == CONTACT:
-            for port, shape in zip(data["on"], (data["first"], data["second"]), strict=True):
-                if port.partition(".")[0] == body:
-                    found[f"{port} {shape}"] = port, Component.from_data(shape)
+    for port, shape in _carried(run):
+        if port.partition(".")[0] == body:
+            found[f"{port} {shape}"] = port, Component.from_data(shape)
     return list(found.values())
 
 
@@ -69,4 +78,14 @@ def outlines(run: Run, body: str, at: Indices) -> list[Array]:
             continue
         edges = edges_of(shape, frame.shape[-1])
         found.append(run.position(port)[at][:, None] + np.einsum("pj,njc->npc", edges, frame))
+    return found
+
+
+def ground_outlines(run: Run, largest: float) -> list[Array]:
+    """Of all that touches on the ground, (points, d) each; what is larger than the rest of the picture is left out."""
+    found = []
+    for _, shape in shapes_on(run, GROUND):
+        edges = edges_of(shape, len(run.model["gravity"]))
+        if not isinstance(shape, HalfSpace) and (np.nanmax(edges, axis=0) - np.nanmin(edges, axis=0)).max() <= largest:
+            found.append(edges)
     return found

@@ -25,8 +25,9 @@ MOVED = shortened([case for case in BODIES if (case[0].__name__, case[1]) not in
 LED = [(cls, d) for cls in exported(Body) for d in (2, 3) if cls.led]
 JOINTS = [(cls, d) for cls in exported(Joint) for d in cls.dimensions]
 FORCES = [(cls, d) for cls in exported(Force) for d in (2, 3)]
+ACTING = [case for case in FORCES if case[0].__name__ != "Surface"]  # what acts is between two of those
 # each in one dimension for a start, in turn
-EXERTED = shortened([case for k, case in enumerate(FORCES) if k % 2 == k // 2 % 2], FORCES)
+EXERTED = shortened([case for k, case in enumerate(ACTING) if k % 2 == k // 2 % 2], ACTING)
 
 
 def stack_of(body):

@@ -53,6 +53,8 @@ def touching(system: System, members: Members, *, whole: bool) -> Iterator[Touch
 def lists_of(sides: Iterator[Touching], grips: Mapping[Any, Sequence[Grip]]) -> dict[str, list[tuple[int, ...]]]:
     """Those whose bodies have joints, and what these joints see of them."""
     found: dict[str, list[tuple[int, ...]]] = {"touching": [], "grips": []}
+    if not grips:
+        return found
     for owner, element, count, where in sides:
         held = grips.get(owner, ())
         if held:

@@ -19,7 +19,7 @@ from coordinator.distributed.workers.stages import Stage
 from coordinator.distributed.workers.thread_coroutine import ThreadCoroutine
 from coordinator.engine.driver import START, STOP, play
 from coordinator.engine.guards import changed_by_a_tick
-from coordinator.engine.program import NO_BARRIER, Operation, compiled, perform
+from coordinator.engine.program import NO_BARRIER, Operation, compiled, perform, watching
 from coordinator.engine.threads import divide_among_threads
 from coordinator.record.recorder import Recorder
 from modular.elements import TIME, Indices
@@ -127,10 +127,12 @@ class Worker:
 
     @property
     def checks(self) -> dict[str, Play]:
-        """What is asked before a tick, after it, and at its end: whether a joint breaks, a condition came true, a ledger leaks."""
+        """What is asked before a tick, after it, and at its end: whether a joint breaks or a surface has strayed, a condition came
+        true, a ledger leaks."""
         watched, guards = self.shard.watched, self.shard.guards
+        before = [*([] if watched is None else [(watched, "watch")]), *watching(self.shard.system)]
         return {
-            "watch": Play([] if watched is None else [(watched, "watch")], self.shard),
+            "watch": Play(before, self.shard),
             "guard": Play([] if guards is None else [(guards, "guard")], self.shard),
             "leaks": Play(self.shard.leaks, self.shard),
         }
@@ -253,9 +255,11 @@ class Worker:
             return sentence_of(error)
 
     def _breaks(self) -> bool:
-        """Whether a limited joint breaks before the next tick."""
-        watched = self.shard.watched
-        if watched is None or watched.play("watch", self.shard.system.elements) < 0:
+        """Whether a limited joint breaks before the next tick, or a surface has strayed."""
+        watched, system = self.shard.watched, self.shard.system
+        broken = watched is not None and watched.play("watch", system.elements) >= 0
+        strayed = any(stack.play(verb, system.elements) >= 0 for stack, verb in watching(system))
+        if not broken and not strayed:
             return False
         self.stopped = "breaks"
         return True

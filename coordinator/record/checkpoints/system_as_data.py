@@ -103,10 +103,10 @@ def _marks(marks: Iterable[Mark], notes: Notes) -> Any:
 
 
 def _held(home: ForceHome, system: System) -> list[list[list[Any]] | None]:
-    """Marks of a force on bodies in Python."""
+    """Marks of a force on bodies in Python, and of surfaces, which others will take over."""
     return [
         None
-        if owner == GROUND or isinstance(system.body_home[owner], Table)
+        if not hasattr(home.stack, "strayed") and (owner == GROUND or isinstance(system.body_home[owner], Table))
         else [[mark.weights, mark.value] for mark in marks]
         for owner, marks in zip(home.owners, home.marks, strict=True)
     ]

@@ -1,0 +1,391 @@
+"""Surfaces: whoever comes near has met in time, and moves as if every pair had been declared; on every path with the same bits."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+import scenarios
+from campaign import later
+from components import (
+    Box,
+    Capsule,
+    Contact,
+    Distance,
+    HalfSpace,
+    LedBody,
+    PointMassRod,
+    Ramp,
+    Revolute,
+    RigidBody,
+    Sphere,
+    Surface,
+)
+from components.forces.broad_phase import meeting, overlapping
+from coordinator import Centralized, Glued, Penalty, Run, Simulation, resume
+from coordinator.continuation.reconfigure import with_names, with_settings
+from coordinator.events.encounters import encounters
+from modular import Add, Apply, Assembly, Cut, ModelError
+from modular.errors import CouplingError
+
+DT = 1e-3
+
+
+def put(model, name, at, shape, restitution=0.8, friction=0.0, **motion):
+    at = tuple(at)
+    spread = 0.004 if len(at) == 2 else (0.004, 0.005, 0.006)
+    model.add(name, RigidBody(mass=1.0, inertia=spread, centre=at, ports={"G": at}, **motion))
+    model.apply(f"skin-{name}", Surface(shape, friction, restitution), f"{name}.G")
+
+
+def crowd(seed, dimension, count=9, restitution=(0.5, 1.0), shapes="random"):
+    """Bodies of many shapes and sizes that fly about over the ground, beside a box that stands there."""
+    rng = np.random.default_rng([seed, dimension])
+    model = Assembly(gravity=(0.0, 0.0, -9.81)[-dimension:])
+    floor = Contact(HalfSpace(), Sphere(), restitution=0.7).first
+    model.apply("floor", Surface(floor, restitution=rng.uniform(*restitution)), "ground")
+    aside = (3.2, 0.3, 0.2)[:dimension]
+    model.apply("block", Surface(Box((0.5,) * dimension, centre=aside), restitution=0.7), "ground")
+    fast, spin = 10.0 ** rng.uniform(-0.5, 1.2), 10.0 ** rng.uniform(-1.0, 1.0)
+    for k in range(count):
+        size = 0.3 if shapes == "balls" else 10.0 ** rng.uniform(-1.3, -0.4)
+        kinds = [Sphere(size), Capsule(0.3 * size, 1.5 * size), Box(tuple(size * rng.uniform(0.5, 1.5, dimension)))]
+        shape = kinds[0] if shapes == "balls" else kinds[rng.integers(3)]
+        place = np.array((k % 3, k // 3 % 3, k // 9) if dimension == 3 else (k % 3, k // 3)) + rng.uniform(
+            -0.1, 0.1, dimension
+        )
+        place[-1] += 0.8
+        turning = spin * rng.normal(size=3) if dimension == 3 else spin * rng.normal()
+        motion = {"velocity": tuple(fast * rng.normal(size=dimension)), "angular_velocity": turning}
+        put(model, f"b{k}", place, shape, rng.uniform(*restitution), **motion)
+    return model
+
+
+def declared(model):
+    """The same with a contact for every pair from the start on."""
+    found, edges = model.copy(), list(model.force_edges.items())
+    found.force_edges = {}
+    for k, (one, edge) in enumerate(edges):
+        for other, second in edges[k + 1 :]:
+            force, ports = edge.force.meeting(second.force), (edge.ports[0], second.ports[0])
+            if force is not None and ports[0].body != ports[1].body:
+                found.apply(f"{one}+{other}", force, *map(str, ports))
+    return found
+
+
+def places(simulation):
+    return np.concatenate([stack.state()["q"].ravel() for stack in simulation.system.bodies])
+
+
+def acting(simulation):
+    """Contacts that act now."""
+    stacks = [stack for stack in simulation.system.forces if hasattr(stack, "did")]
+    return {name for stack in stacks for name, row in stack.row.items() if np.abs(stack.did[row]).max() > 0.0}
+
+
+@pytest.mark.parametrize(
+    ("seed", "dimension", "coupling"),
+    [(0, 3, Glued()), (1, 2, Penalty()), *later(itertools.product(range(2, 40), (2, 3), (Glued(), Penalty())))],
+)
+def test_whoever_touches_has_met(seed, dimension, coupling):
+    """Contacts that act where every pair was declared have been found, tick by tick, as long as both move alike."""
+    model, touched = crowd(seed, dimension), set()
+    with Simulation(model, DT, coupling) as found, Simulation(declared(model), DT, coupling) as every:
+        for _ in range(700):
+            found.step()
+            every.step()
+            if np.abs(places(found) - places(every)).max() > 1e-6:
+                break
+            touched |= acting(every)
+            assert acting(every) <= set(found.system.encounters)
+        assert touched
+        assert len(found.system.encounters) < len(every.system.force_home)
+
+
+@pytest.mark.parametrize(("dimension", "coupling"), [(3, Penalty()), (2, Glued())])
+def test_it_is_the_motion_of_declared_contacts(dimension, coupling):
+    """Balls that bounce: how they do hangs on the two that meet alone, and so not on who is known to whom."""
+    model = crowd(3, dimension, shapes="balls", restitution=(0.8, 1.0))
+    with Simulation(model, DT, coupling) as found, Simulation(declared(model), DT, coupling) as every:
+        found.run(0.5)
+        every.run(0.5)
+    np.testing.assert_allclose(places(found), places(every), atol=1e-11)
+    assert sum(book["dissipated"] for book in books(found)) > 1e-3  # they have struck
+
+
+def test_a_plane_that_turns_is_met_by_what_lies_beside_it():
+    """Where it turns fast its far parts come near in no time."""
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("flap", LedBody(turning=Ramp(-3.0), ports={"G": (0.0, 0.0)}, centre=(0.0, 0.0)))
+    model.apply("skin-flap", Surface(HalfSpace((1.0, 0.0)), restitution=0.9), "flap.G")
+    for k in range(5):
+        put(model, f"b{k}", (0.4 + 0.3 * k, 2.0 - 0.9 * k), Sphere(0.05), 0.9)
+    with Simulation(model, DT, Glued()) as found, Simulation(declared(model), DT, Glued()) as every:
+        for _ in range(12):
+            found.run(found.time + 0.04)
+            every.run(every.time + 0.04)
+            assert acting(every) <= set(found.system.encounters)
+    np.testing.assert_allclose(places(found), places(every), atol=1e-11)
+    assert sum(book["supplied"] != 0.0 for book in books(found)) >= 2
+
+
+@pytest.mark.parametrize("coupling", [Glued(), Penalty()], ids=["glued", "penalty"])
+def test_bits_are_those_of_every_other_path(coupling, tmp_path):
+    model = crowd(5, 3, shapes="balls", restitution=(0.0, 0.6))
+    with Simulation(model, DT, coupling, record_every=10) as one:
+        run = one.run(0.4)
+    assert any(name in one.system.encounters for name in run.forces)
+    with Simulation(model, DT, coupling) as steps:
+        while steps.tick < 400:
+            steps.step()
+    with Simulation(model, DT, coupling, record_every=7, threads=2) as parts:
+        parts.run(0.13)
+        parts.run(0.4)
+    with Simulation(model, DT, coupling, workers=3, launcher="here") as shared:
+        shared.run(0.4)
+    with Simulation(model, DT, coupling) as first:
+        first.run(0.2, checkpoints=tmp_path)
+    with resume(tmp_path) as rest:
+        rest.run(0.4)
+    for other in (steps, parts, shared, rest):
+        np.testing.assert_array_equal(places(one), places(other))
+        assert known(one) == known(other)
+
+
+def known(simulation):
+    return encounters(simulation.assembly).keys()
+
+
+def test_the_model_stays_what_it_was(tmp_path):
+    """Who meets whom belongs to the motion: it is in no file of the model, and what is read runs with the same bits."""
+    model = crowd(6, 3, shapes="balls")
+    with Simulation(model, DT, Glued()) as simulation:
+        run = simulation.run(0.3)
+        assert simulation.system.encounters
+        assert simulation.assembly.given().to_data() == model.to_data()
+        assert list(run.model["forces"]) == list(model.forces)
+        run.save(tmp_path / "run")
+        model.save(tmp_path / "model.json")
+    assert all(event["kind"] == "verdict" for event in run.events)
+    read = Run.load(tmp_path / "run")
+    assert set(read.forces) - set(model.forces) >= set(simulation.system.encounters)
+    with Simulation(Assembly.load(tmp_path / "model.json"), DT, Glued()) as again:
+        again.run(0.3)
+    np.testing.assert_array_equal(places(simulation), places(again))
+
+
+def test_energy_is_booked_when_those_who_met_have_parted():
+    model = crowd(7, 3, shapes="balls", restitution=(0.3, 0.6))
+    with Simulation(model, DT, Glued(), record_every=20) as simulation:
+        run = simulation.run(0.8)
+    assert any("+" in name for name in simulation.system.closed)
+    done = sum(book["work_first"] + book["work_second"] for book in books(simulation))
+    assert done == pytest.approx(run.energy[-1] - run.energy[0], rel=1e-7) and done < -1.0
+    assert sum(abs(book["leaked"]) for book in books(simulation)) < 1e-3 * abs(done)
+
+
+def books(simulation):
+    return [simulation.ledger(name) for name in (*simulation.system.force_home, *simulation.system.closed)]
+
+
+def test_it_goes_on_under_other_settings_and_other_names():
+    """Who has met is known by its new name, and stands in no model that it begins with."""
+    model = crowd(6, 3, shapes="balls")
+    with Simulation(model, DT, Glued()) as simulation:
+        simulation.run(0.3)
+        assert (before := set(simulation.system.encounters))
+        plain = simulation.run(0.4).position("b0.G")[-1]
+    with Simulation(model, DT, Glued()) as simulation:
+        simulation.run(0.3)
+        renamed = with_names(simulation, {"skin-b0": "peel", "b1": "ball"})
+        assert known(renamed) == {name.replace("skin-b0", "peel") for name in before}
+        assert list(renamed.run(0.3).model["forces"]) == [name.replace("skin-b0", "peel") for name in model.forces]
+        np.testing.assert_array_equal(renamed.run(0.4).position("b0.G")[-1], plain)
+        finer = with_settings(renamed, dt=0.5 * DT)
+        assert not any("+" in name for name in finer.run(0.5).model["forces"])
+
+
+def test_a_body_that_others_pass_through_keeps_its_name():
+    model = pair()
+    model.apply("veil", Surface(Sphere(0.1), through=("right",)), "left.G")
+    with (
+        Simulation(model, DT, Glued()) as simulation,
+        pytest.raises(ModelError, match="the surface 'veil' refers to it"),
+    ):
+        with_names(simulation, {"right": "other"})
+
+
+# --- who may meet whom ------------------------------------------------------------------------------------------------
+
+
+def pair(**settings):
+    """Two balls that fly into each other."""
+    model = Assembly(gravity=(0.0, 0.0))
+    put(model, "left", (-0.5, 0.0), Sphere(0.1), velocity=(1.0, 0.0))
+    put(model, "right", (0.5, 0.0), Sphere(0.1), **settings)
+    return model
+
+
+def met(model, until=1.0, **events):
+    with Simulation(model, DT, Glued()) as simulation:
+        simulation.run(until)
+        return bool(simulation.system.encounters) or any("+" in name for name in simulation.system.closed)
+
+
+def test_two_that_fly_into_each_other_meet():
+    assert met(pair())
+
+
+def test_bodies_that_pass_through_each_other_do_not():
+    model = pair()
+    model.remove("skin-left")
+    model.apply("skin-left", Surface(Sphere(0.1), through=("right",)), "left.G")
+    assert not met(model)
+
+
+def test_what_a_joint_connects_meets_when_it_is_cut():
+    """Two rods that overlap where they are joined; once that is cut they touch."""
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("one", PointMassRod(start=(0.0, 0.0), end=(1.0, 0.0), masses=(1.0, 1.0)))
+    model.add(
+        "two",
+        PointMassRod(start=(1.0, 0.0), end=(1.6, 0.8), masses=(1.0, 1.0), velocity=(-0.2, 0.15), angular_velocity=0.5),
+    )
+    model.join("elbow", Revolute(), "one.end", "two.start")
+    model.apply("skin-one", Surface(Capsule(0.05, 0.8, centre=(0.4, 0.0))), "one.start")
+    model.apply("skin-two", Surface(Capsule(0.05, 0.8, axis=(0.6, 0.8), centre=(0.3, 0.4))), "two.start")
+    model.at(0.02, Cut("elbow"))
+    with Simulation(model, DT, Glued()) as simulation:
+        simulation.run(0.02)
+        assert not simulation.system.encounters
+        simulation.run(0.05)
+        assert list(simulation.system.encounters) == ["skin-one+skin-two"]
+        simulation.join("again", Distance(), "one.start", "two.end")
+        simulation.run(0.06)
+        assert not simulation.system.encounters
+
+
+def test_what_was_declared_stays_alone():
+    model = pair()
+    model.apply("bump", Contact(Sphere(0.1), Sphere(0.1), restitution=0.0), "left.G", "right.G")
+    with Simulation(model, DT, Glued()) as simulation:
+        run = simulation.run(1.0)
+        assert not simulation.system.encounters
+    np.testing.assert_allclose(run.velocity("right.G")[-1, 0], 0.5, atol=1e-9)
+
+
+def test_nothing_meets_that_nobody_moves():
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("gate", LedBody(ports={"G": (0.0, 0.1)}, way=Ramp((0.1, 0.0)), centre=(0.0, 0.1)))
+    Surface.all(model, {"ground": HalfSpace(), "gate.G": Box((0.5, 0.3))})
+    put(model, "far", (0.0, 5.0), Sphere(0.1))
+    assert not met(model, 0.3)
+
+
+def test_whoever_is_added_meets_and_leaves_with_its_body():
+    model = pair()
+    late = RigidBody(mass=1.0, inertia=0.004, centre=(0.0, 0.5), ports={"G": (0.0, 0.5)}, velocity=(0.0, -2.0))
+    model.at(0.05, Add("late", late))
+    model.at(0.05, Apply("skin-late", Surface(Sphere(0.1), 0.0, 0.8), ("late.G",)))
+    with Simulation(model, DT, Glued()) as simulation:
+        simulation.run(0.3)
+        assert any("skin-late" in name for name in simulation.system.encounters)
+        simulation.remove("late")
+        simulation.run(0.4)
+        assert not any("late" in name for name in (*simulation.system.encounters, *simulation.system.force_home))
+
+
+def test_of_two_that_meet_friction_is_the_mean_and_restitution_the_larger():
+    one, other = Surface(Sphere(0.1), 0.4, 0.2), Surface(Box((1.0, 1.0)), 0.1, None)
+    assert one.meeting(other) == Contact(Sphere(0.1), Box((1.0, 1.0)), pytest.approx(0.2), 0.2)
+    assert Surface(HalfSpace()).meeting(Surface(HalfSpace())) is None
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("surface", "said"),
+    [
+        (Surface("ball"), "surface 'skin': shape = 'ball' is not a shape; give a HalfSpace, Sphere, Capsule or Box."),
+        (Surface(Sphere(-1.0)), "surface 'skin': shape: radius = -1.0"),
+        (Surface(Sphere(0.1), friction=-1.0), "surface 'skin': friction = -1.0; give a finite number from 0 on."),
+        (Surface(Sphere(0.1), restitution=2.0), "surface 'skin': restitution = 2.0; give a number from 0 to 1."),
+        (Surface(Sphere(0.1), through="right"), "surface 'skin': through = 'right'; give a tuple of names of bodies"),
+        (Surface(Box((1.0, 1.0), turned=((1.0, 0.0), (1.0, 0.0)))), "turned = ((1.0, 0.0), (1.0, 0.0)); give 2 unit"),
+    ],
+)  # fmt: skip
+def test_wrong_surfaces_are_refused(surface, said):
+    with pytest.raises(ModelError) as refused:
+        pair().apply("skin", surface, "left.G")
+    assert said in str(refused.value)
+
+
+def test_a_name_that_is_taken_is_told():
+    model = pair()
+    model.apply("skin-left+skin-right", Contact(HalfSpace(centre=(0.0, -5.0)), Sphere(0.1)), "ground", "left.G")
+    with pytest.raises(ModelError, match="the encounter of the surfaces 'skin-left' and 'skin-right' is to be called"):
+        met(model)
+
+
+@pytest.mark.parametrize("coupling", [Glued(4), Centralized()])
+def test_couplings_that_go_back_in_time_refuse_surfaces(coupling):
+    with pytest.raises(CouplingError, match="skin-left"):
+        Simulation(pair(), DT, coupling)
+
+
+# --- what is near -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_pairs_are_those_of_a_look_at_every_pair(seed):
+    """Boxes of all sizes, flat and whole numbers among them; still ones, and some that go their ways."""
+    rng = np.random.default_rng(seed)
+    for _ in range(40):
+        dimension, count = rng.integers(2, 4), rng.integers(0, 50)
+        middle = rng.normal(size=(count, dimension)) * 10.0 ** rng.uniform(-1, 2, dimension)
+        half = 10.0 ** rng.uniform(-2, rng.uniform(-2, 1.5), (count, dimension))
+        ways = rng.choice([0.0, 1.0], (count, dimension)) * rng.normal(size=(count, dimension))
+        if seed % 2:
+            middle, half, ways = np.round(middle), np.round(half) + 0.5, np.round(ways)
+        assert overlapping(middle - half, middle + half).tolist() == overlaps(middle, half)
+        times = np.linspace(0.0, 1.0, 101)[:, None, None]
+        seen = {pair for here in middle + times * ways for pair in map(tuple, overlaps(here, half))}
+        found = set(map(tuple, meeting(middle, ways, half).tolist()))
+        assert seen <= found
+        wider = {
+            pair
+            for here in middle + times * ways
+            for pair in map(tuple, overlaps(here, half + 0.02 * np.abs(ways).max(initial=0.0)))
+        }
+        assert found <= wider
+
+
+def overlaps(middle, half):
+    apart = np.abs(middle[:, None] - middle[None])
+    inside = (apart <= half[:, None] + half[None]).all(axis=2)
+    return np.argwhere(np.triu(inside, 1)).tolist()
+
+
+def test_a_pile_at_rest_is_seldom_looked_at():
+    """Ten boxes: who is near was found before the first tick, and nobody strays."""
+    model = Assembly(gravity=(0.0, 0.0, -9.81))
+    model.apply("floor", Surface(HalfSpace(), 0.5), "ground")
+    for k in range(10):
+        put(model, f"box{k}", (0.0, 0.0, 0.1 + 0.2 * k), Box((0.2, 0.2, 0.2)), None, 0.5)
+    with Simulation(model, DT, Glued(), record_every=100) as simulation:
+        run = simulation.run(2.0)
+        assert len(simulation.recorder.segments) == 1
+    assert len(simulation.system.encounters) == 10
+    assert np.abs(run.position("box9.G") - run.position("box9.G")[0]).max() < 1e-9
+
+
+def test_the_funnel_lets_its_balls_through():
+    model = scenarios.load("funnel", count=12)
+    with warnings.catch_warnings(), Simulation(model, DT, Glued(), record_every=50) as simulation:
+        warnings.simplefilter("ignore")
+        run = simulation.run(1.2)
+    ends = np.array([run.position(f"ball{k + 1}.centre")[-1] for k in range(12)])
+    assert np.all(ends[:, 2] > 0.0199)  # none has sunk into the ground
+    assert np.sum(ends[:, 2] < 0.03) >= 10
