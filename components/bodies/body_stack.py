@@ -187,9 +187,8 @@ class BodyStack(SharedConstantsStack):
         row = self.row[name]
         attached, weights = self.attached[row], self.weights[row]
         last = int(self.numbers[row]) - 1
-        gap = attached.tolist().index(element)
-        for k in range(gap, last):
-            attached[k], weights[k] = attached[k + 1], weights[k + 1]
+        gap = int(np.flatnonzero(attached[: last + 1] == element)[0])
+        attached[gap:last], weights[gap:last] = attached[gap + 1 : last + 1].copy(), weights[gap + 1 : last + 1].copy()
         attached[last], weights[last] = 0, 0.0
         self.numbers[row] = last
 

@@ -47,6 +47,13 @@ def meeting(places: Array, ways: Array, half: Array) -> Indices:
     return np.asarray(pairs[enter <= leave])
 
 
+def passing(apart: Array, closing: Array) -> Array:
+    """How near pairs come to each other as they go straight on, `closing` being what that changes of how they are apart."""
+    square = (closing * closing).sum(axis=1)
+    time = np.clip(-(apart * closing).sum(axis=1) / np.where(square > 0.0, square, 1.0), 0.0, 1.0)
+    return np.asarray(np.sqrt(((apart + time[:, None] * closing) ** 2).sum(axis=1)))
+
+
 def above_plane(place: Array, normal: Array, middles: Array, axes: Array, shapes: Array) -> Array:
     """How far the lowest points of solids are out of a plane."""
     out = np.abs(axes @ normal)

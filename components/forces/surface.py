@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from components.forces.broad_phase import above_plane, meeting
+from components.forces.broad_phase import above_plane, meeting, passing
 from components.forces.contact import Contact, marks_of_shape
 from components.forces.shapes import HALF_SPACE, HalfSpace, Shape, Sphere
 from modular.assembly import Assembly
@@ -203,8 +203,11 @@ class Surfaces(ForceStack):
         flat = self.kinds[:n] == HALF_SPACE
         solid = np.flatnonzero(~flat & np.isfinite(later).all(axis=(1, 2)))
         ways = span * rates[solid, 0]
-        pairs = solid[meeting(now[solid, 0], ways, half[solid])]
-        for one, other in pairs.tolist():
+        pairs = meeting(now[solid, 0], ways, half[solid])
+        one, other = pairs[:, 0], pairs[:, 1]
+        balls = np.sqrt((self.shape[solid, :3] ** 2).sum(axis=1)) + self.shape[solid, 3] + leeway[solid]  # around them
+        close = passing(now[solid[one], 0] - now[solid[other], 0], ways[one] - ways[other]) <= balls[one] + balls[other]
+        for one, other in solid[pairs[close]].tolist():
             yield self.names[one], self.names[other]
         for plane in np.flatnonzero(flat):
             turned = np.linalg.norm(axes[1][plane, 0] - axes[0][plane, 0])

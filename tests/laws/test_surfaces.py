@@ -176,9 +176,9 @@ def test_the_model_stays_what_it_was(tmp_path):
 
 
 def test_energy_is_booked_when_those_who_met_have_parted():
-    model = crowd(7, 3, shapes="balls", restitution=(0.3, 0.6))
+    model = crowd(7, 3, shapes="balls", restitution=(0.3, 0.6), count=14)
     with Simulation(model, DT, Glued(), record_every=20) as simulation:
-        run = simulation.run(0.8)
+        run = simulation.run(1.2)
     assert any("+" in name for name in simulation.system.closed)
     done = sum(book["work_first"] + book["work_second"] for book in books(simulation))
     assert done == pytest.approx(run.energy[-1] - run.energy[0], rel=1e-7) and done < -1.0
