@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import os
 import signal
@@ -68,9 +69,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )  # fmt: skip
 
+# garbage is looked for this seldom: what is imported stays, and looking through it again and again took a quarter of a second
+SELDOM = 50_000, 20, 100
+
 
 def main() -> None:
     """Entry point of the command `modular`."""
+    gc.set_threshold(*SELDOM)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to stop

@@ -15,10 +15,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from coordinator.building.homes import JointHome
-from coordinator.couplings.centralized.tangents import inner_block
 from coordinator.system import System
 from modular.elements import Array
 from modular.port import GROUND
@@ -52,6 +50,10 @@ def joint_share(system: System, home: JointHome, row: int) -> float | None:
 
 def elastic_modes(stack: Any, name: str, row: int, gravity: Array) -> Array:
     """Columns x with sum x x^T = K_e^+: modes of the body that stands free, each over its frequency; rigid motions left out."""
+    from scipy import linalg  # a seventh of a second, for models that bend
+
+    from coordinator.couplings.centralized.tangents import inner_block
+
     stiffness = inner_block(stack, name, row, gravity, "q")
     mass, border = stack.mass()[row], stack.closure()[2][row]
     free = linalg.null_space(border) if len(border) else np.eye(len(mass))

@@ -16,7 +16,6 @@ from itertools import pairwise
 from math import sqrt
 from typing import Any, NamedTuple
 
-import networkx as nx
 import numpy as np
 
 from coordinator.couplings.coupling import Coupling
@@ -91,6 +90,8 @@ Meeting = tuple[Any, int, list[str]]  # a stack of contacts, a row of it, and it
 
 def _groups(system: System, meeting: list[Meeting], new: list[Meeting]) -> Iterator[list[Meeting]]:
     """Contacts that have to do with each other, by what they and joints hold together: a group for each."""
+    import networkx as nx  # a tenth of a second, for those who need it
+
     graph = nx.Graph()
     for _, _, owners in meeting:
         nx.add_path(graph, owners)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import networkx as nx
 import numpy as np
 
 from coordinator.engine.program import TOGETHER, compiled
@@ -51,12 +50,16 @@ class Ownership:
 
         Each of these parts works all of them out, from the same numbers.
         """
-        graph = nx.Graph()
         joining = [
             (name, [owner for owner in home.owners if owner != GROUND])
             for name, home in system.force_home.items()
             if compiled((home.stack, TOGETHER))
         ]
+        if not joining:
+            return {}
+        import networkx as nx  # a tenth of a second, for those who need it
+
+        graph = nx.Graph()
         for _, owners in joining:
             nx.add_path(graph, owners)
         joined = [(bodies, {self.part_of[body] for body in bodies}) for bodies in nx.connected_components(graph)]
