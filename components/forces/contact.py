@@ -38,6 +38,8 @@ class Contact(Force):
     `friction` is Coulomb's coefficient. Impacts part with `restitution` times the velocity with which they met; left out, 0.
     Bodies that rest on each other are held by springs, as stiff as the step allows; or by `stiffness` [N/m] and `damping`
     [N s/m] at each point, if given, and then there are impacts in one instant only if `restitution` is given too.
+    Shapes that begin in each other are thrown apart, and that is told; with `let_out` they only go no deeper, and come out by
+    themselves: gaps count from how deep they are, at most from how deep they have been since.
     """
 
     first: Shape
@@ -46,6 +48,7 @@ class Contact(Force):
     restitution: float | None = None
     stiffness: float | None = None
     damping: float | None = None
+    let_out: bool = False
 
     @property
     def sides(self) -> int:
@@ -98,6 +101,9 @@ class Contact(Force):
         ):
             if (value is not None or label == "friction") and not _is_between(value, most):
                 problems.append(f"contact '{name}': {label} = {value!r}; give {range_}.")
+        let_out: object = self.let_out
+        if not isinstance(let_out, bool | np.bool_):
+            problems.append(f"contact '{name}': let_out = {self.let_out!r}; give True or False.")
         if self.damping is not None and self.stiffness is None:
             problems.append(f"contact '{name}': damping = {self.damping!r} without a stiffness; give both, or neither.")
         return problems
@@ -165,7 +171,9 @@ class Contacts(ForceStack):
     shape: Array  # of both sides: half extents along three axes and a radius [m], (n, 2, 4)
     kinds: Indices  # of both sides, (n, 2)
     swapped: Indices  # 1 where kernels take the second side first
-    law: Array  # friction, restitution, stiffness, damping; below 0 where they are not given
+    law: (
+        Array  # friction, restitution, stiffness, damping, below 0 where they are not given; 1 where shapes are let out
+    )
     carry: Array  # on either side, the share with which a force on each direction makes a moment; -1 until looked at
     mobility: Array  # on either side: velocity per force, velocity per moment, turning per moment, in the world
     now: Array  # what the tick leaves to the next, and what the one before has left
@@ -204,7 +212,7 @@ class Contacts(ForceStack):
         self.column("shape", 2, 4)
         self.column("kinds", 2, dtype=np.int64)
         self.column("swapped", dtype=np.int64)
-        self.column("law", 4)
+        self.column("law", 5)
         self.column("carry", 2)
         self.column("mobility", 2, 3, 3, 3)
         for name in ("now", "before"):
@@ -255,7 +263,7 @@ class Contacts(ForceStack):
             self.shape[row, side], self.kinds[row, side] = shape.sizes(dimension), shape.number
         self.swapped[row] = int(force.second.number < force.first.number)
         given = (force.restitution, force.stiffness, force.damping)
-        self.law[row] = force.friction, *(-1.0 if value is None else value for value in given)
+        self.law[row] = force.friction, *(-1.0 if value is None else value for value in given), float(force.let_out)
         self.carry[row], self.company[row], self.body[row] = -1.0, 1.0, NOBODY
 
     def exert(self, elements: Elements, time: float) -> None:

@@ -13,9 +13,8 @@ from typing import Any
 
 from components.forces.contact_friction import Rub, new_rub, respond_across, slide
 from components.forces.contact_pair import Pair, Patch, along, answer_to, push
-from components.forces.contact_points import TOUCH_TOLERANCE, compute_responses, gap_of_touch, watch
+from components.forces.contact_points import TOUCH_TOLERANCE, compute_responses, find_points, gap_of_touch, watch
 from components.forces.contact_rest import hold, new_rest, respond_at_rest
-from components.forces.touching import touch
 from components.forces.vectors import axes_across, dot
 from modular.blocks import room
 from modular.elements import Array
@@ -120,7 +119,7 @@ def propose_load(pair: Pair, patch: Patch, starts: Array) -> None:
     for k in range(4):
         for c in range(3):
             pair.a[k, c], pair.b[k, c] = pair.before.pose[0, k, c], pair.before.pose[1, k, c]
-    patch.count = touch(pair, patch)
+    find_points(pair, patch, pair.before.let)
     for k in range(3):
         for c in range(3):
             starts[k, c] = 0.0

@@ -43,7 +43,14 @@ from components.forces.contact_pair import (
     shift_history,
     tick_of,
 )
-from components.forces.contact_points import compute_across, compute_responses, gap_of_touch, watch
+from components.forces.contact_points import (
+    compute_across,
+    compute_responses,
+    find_now,
+    find_points,
+    gap_of_touch,
+    watch,
+)
 from components.forces.contact_sides import act, motion, pose_of
 from components.forces.contact_springs import apply_impulses, request_ahead, request_along, spend, spread, springs
 from components.forces.contact_together import (
@@ -56,7 +63,6 @@ from components.forces.contact_together import (
     part_together,
     pay_together,
 )
-from components.forces.touching import touch
 from modular.blocks import room
 from modular.elements import GAIN_STEP, STEP, TIME
 from modular.force import BEGUN
@@ -221,7 +227,7 @@ def look_again(contacts: View, elements: View, n: int, patch: Patch, many: int) 
         pair.none[c] = 0.0
         for k in range(4):
             pair.a[k, c], pair.b[k, c] = now.pose[0, k, c], now.pose[1, k, c]
-    patch.count = touch(pair, patch)
+    find_points(pair, patch, now.let)
     for k in range(3):
         for c in range(3):
             pair.wrench[k, c] = 0.0
@@ -364,7 +370,7 @@ def play_tick(pair: Pair, patch: Patch) -> None:
     before = pair.before
     record_tick(pair)
     reset(pair, patch)
-    patch.count = touch(pair, patch)
+    find_now(pair, patch)
     if pair.fresh and touches(pair, patch):
         pair.now.rests = 1.0
     near = watch(pair, patch)

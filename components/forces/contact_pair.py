@@ -44,6 +44,7 @@ TICK = {
     "later": (8,),  # per point: the second part of an impulse that was found together with others [N s]
     "rubbed": (8, 3),  # and of that of friction
     "stirs": (4, 3),  # how blows at others have changed the rates
+    "let": float,  # so deep they may be in each other, for so they began [m]
 }
 MEMORY = size_of(TICK)
 FIRST = size_of({name: TICK[name] for name in list(TICK)[: list(TICK).index("wrench")]})  # number of its wrench
@@ -53,7 +54,7 @@ MAX_IMPACT_TICKS = (
 MAX_MEMORY_AGE_STEPS = 4.0  # steps after which a tick is no longer one from which to go on
 
 tick_of = layout(**TICK)
-law_of = layout(friction=float, restitution=float, stiffness=float, damping=float)
+law_of = layout(friction=float, restitution=float, stiffness=float, damping=float, let_out=float)
 
 new_pair = workspace(
     now=GIVEN, before=GIVEN,  # ticks

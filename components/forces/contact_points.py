@@ -6,6 +6,7 @@ from math import sqrt
 from typing import Any
 
 from components.forces.contact_pair import Pair, Patch, along, relative, respond_to
+from components.forces.touching import touch
 from components.forces.vectors import axes_across, dot
 from modular.blocks import room
 from modular.elements import Array
@@ -26,6 +27,28 @@ def gap_of_touch(pair: Pair) -> float:
     for k in range(4):
         near += TOUCH_TOLERANCE * (pair.size_a[k] + pair.size_b[k])
     return near
+
+
+@kernel
+def find_points(pair: Pair, patch: Patch, let: float) -> float:
+    """Where shapes touch or may; gaps count from `let`, how deep they may be in each other; how deep they are."""
+    patch.count, deepest = touch(pair, patch), 0.0
+    for i in range(patch.count):
+        deepest = max(deepest, -patch.gaps[i])
+        patch.gaps[i] += let
+    return deepest
+
+
+@kernel
+def find_now(pair: Pair, patch: Patch) -> None:
+    """The same; shapes that began in each other, and are to be let out, may be so deep, and less as they come out."""
+    if pair.law.let_out == 0.0:
+        find_points(pair, patch, 0.0)
+        return
+    deepest = find_points(pair, patch, 0.0)
+    pair.now.let = deepest if pair.fresh else min(pair.before.let, deepest)
+    for i in range(patch.count):
+        patch.gaps[i] += pair.now.let
 
 
 @kernel

@@ -101,7 +101,7 @@ class Surface(Force):
             return None
         given = [each.restitution for each in (self, other) if each.restitution is not None]
         return Contact(
-            self.shape, other.shape, sqrt(self.friction * other.friction), max(given) if given else None
+            self.shape, other.shape, sqrt(self.friction * other.friction), max(given) if given else None, let_out=True
         )  # as in Box2D, b2MixFriction and b2MixRestitution
 
     def new_stack(self, dimension: int) -> Surfaces:

@@ -13,8 +13,10 @@ from components import (
     Capsule,
     Contact,
     Distance,
+    Fixed,
     HalfSpace,
     LedBody,
+    Load,
     PointMassRod,
     Ramp,
     Revolute,
@@ -266,6 +268,57 @@ def test_what_a_joint_connects_meets_when_it_is_cut():
         assert not simulation.system.encounters
 
 
+@pytest.mark.parametrize("coupling", [Penalty(), Glued()])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_what_is_cut_while_it_is_in_each_other_comes_out_by_itself(dimension, coupling):
+    """Rods that are folded over at their joint are not thrown apart when it is cut; once apart they are as hard as others."""
+    model = Assembly(gravity=(0.0,) * dimension)
+    inertia = 0.02 if dimension == 2 else (0.02,) * 3
+    for name, sign in (("left", -1.0), ("right", 1.0)):
+        away = np.array((0.05 * sign, 0.0, 0.0)[:dimension])
+        ports = {"hinge": (0.0,) * dimension, "middle": tuple(away)}
+        body = RigidBody(mass=1.0, inertia=inertia, centre=tuple(away), ports=ports)
+        model.add(name, body)
+    model.join("hinge", Fixed(), "left.hinge", "right.hinge")
+    Surface.all(model, {"left.middle": Sphere(0.1), "right.middle": Sphere(0.1)}, restitution=1.0)
+    with Simulation(model, DT, coupling) as simulation:
+        simulation.run(0.02)
+        simulation.cut("hinge")
+        apart = simulation.run(0.2)
+        assert apart.energy[-1] < 1e-20
+        assert simulation.system.encounters  # they have met, and nothing happens
+        for name, sign in (("left", -1.0), ("right", 1.0)):
+            way = np.array((sign, 0.0, 0.0)[:dimension])
+            simulation.apply(f"pull-{name}", Load(tuple(5.0 * way)), f"{name}.middle")
+        simulation.run(0.5)
+        for name in ("left", "right"):
+            simulation.remove(f"pull-{name}")
+            simulation.apply(
+                f"back-{name}", Load(tuple(-20.0 * way * (1 if name == "right" else -1))), f"{name}.middle"
+            )
+        run = simulation.run(0.75)
+    distance = np.linalg.norm(run.position("left.middle") - run.position("right.middle"), axis=1)
+    assert distance[:200] == pytest.approx(0.1, abs=1e-9)  # DT is a millisecond
+    assert 0.19 < distance[500:].min() < 0.215  # they go 12 mm in a tick
+    turned = np.flatnonzero(np.diff(distance) > 0.0)
+    assert len(turned) and turned[-1] > 560  # they bounce off each other
+
+
+def test_shapes_that_begin_in_each_other_are_thrown_apart_or_let_out():
+    """Declared contacts tell of it; `let_out` means it so."""
+    energies = {}
+    for let_out in (False, True):
+        model = Assembly(gravity=(0.0, 0.0))
+        for k in range(2):
+            place = (0.15 * k, 0.0)
+            model.add(f"ball{k}", RigidBody(mass=1.0, inertia=0.004, centre=place, ports={"G": place}))
+        model.apply("contact", Contact(Sphere(0.1), Sphere(0.1), let_out=let_out), "ball0.G", "ball1.G")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error" if let_out else "ignore")
+            energies[let_out] = Simulation(model, DT).run(0.1).energy[-1]
+    assert energies[True] == 0.0 and energies[False] > 1.0
+
+
 def test_what_was_declared_stays_alone():
     model = pair()
     model.apply("bump", Contact(Sphere(0.1), Sphere(0.1), restitution=0.0), "left.G", "right.G")
@@ -298,7 +351,7 @@ def test_whoever_is_added_meets_and_leaves_with_its_body():
 
 def test_of_two_that_meet_friction_is_the_mean_and_restitution_the_larger():
     one, other = Surface(Sphere(0.1), 0.4, 0.2), Surface(Box((1.0, 1.0)), 0.1, None)
-    assert one.meeting(other) == Contact(Sphere(0.1), Box((1.0, 1.0)), pytest.approx(0.2), 0.2)
+    assert one.meeting(other) == Contact(Sphere(0.1), Box((1.0, 1.0)), pytest.approx(0.2), 0.2, let_out=True)
     assert Surface(HalfSpace()).meeting(Surface(HalfSpace())) is None
 
 
