@@ -74,6 +74,7 @@ from modular.views import View
 FROM_AFAR = 2.0  # of `taken`: its points were not looked at
 FOUND_TOGETHER = 2  # of `struck`: its blows were found with those of others
 MAX_CONTACT_DEMAND = 3.0  # of the four of the stable rule: what contacts of one body may ask together
+SAME_INSTANT = 1e-6  # of the step: times that are as near are one, however they were added up
 
 
 @kernel
@@ -104,9 +105,10 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
     pose_of(elements, a, carry[first], pair.a)
     pose_of(elements, b, carry[second], pair.b)
     now, before, rates = pair.now, pair.before, pair.rates
-    again = now.known > 0.0 and pair.time == now.time
+    same = SAME_INSTANT * pair.dt
+    again = now.known > 0.0 and abs(pair.time - now.time) <= same
     event = now.known > 0.0 and (elements.clock[STEP] == 0.0 or (again and contacts.begins[n] == BEGUN))
-    back = before.known > 0.0 and pair.time == before.time and not again  # a step is taken back
+    back = before.known > 0.0 and abs(pair.time - before.time) <= same and not again  # a step is taken back
     contacts.struck[n] = 0
     if event or back:
         repeat(pair, event)

@@ -22,6 +22,7 @@ from components import (
     Revolute,
     RigidBody,
     Sphere,
+    SpringDamper,
     Surface,
 )
 from components.forces.broad_phase import meeting, overlapping
@@ -216,6 +217,47 @@ def test_a_body_that_others_pass_through_keeps_its_name():
         pytest.raises(ModelError, match="the surface 'veil' refers to it"),
     ):
         with_names(simulation, {"right": "other"})
+
+
+def tied(seed, dimension):
+    """Bodies of two shapes each, between some of which springs act that no step of a millisecond resolves."""
+    rng = np.random.default_rng([seed, dimension, 77])
+    model = Assembly(gravity=(0.0, 0.0, -9.81)[-dimension:])
+    shapes = {"ground": [Contact(HalfSpace(), Sphere()).first]}
+    for k in range(6):
+        place = np.array((0.5 * (k % 3), 0.5 * (k // 3), 0.6 + 0.3 * rng.random()))
+        place = place if dimension == 3 else np.array((place[0], place[1] + place[2]))
+        mass = 10 ** rng.uniform(-1, 1)
+        inertia = 0.02 * mass if dimension == 2 else (0.02 * mass, 0.024 * mass, 0.018 * mass)
+        ports = {"G": tuple(place), "p": tuple(place + 0.1 * rng.normal(size=dimension))}
+        body = RigidBody(
+            mass=mass, inertia=inertia, centre=tuple(place), ports=ports, velocity=tuple(rng.normal(size=dimension))
+        )
+        model.add(f"b{k}", body)
+        shapes[f"b{k}.G"] = [Sphere(0.1), Box((0.15,) * dimension)] if rng.random() < 0.5 else [Capsule(0.08, 0.2)]
+    Surface.all(model, shapes, rng.uniform(0, 0.8), rng.uniform(0, 0.7))
+    for k in range(3):
+        one, other = rng.choice(6, 2, replace=False)
+        spring = SpringDamper(10 ** rng.uniform(4, 7), 10 ** rng.uniform(-1, 2))
+        model.apply(f"spring{k}", spring, f"b{one}.G", f"b{other}.p")
+    return model
+
+
+@pytest.mark.parametrize(
+    ("seed", "dimension", "coupling"),
+    [(0, 3, "auto"), (4, 2, "glued"), *later(itertools.product(range(30), (2, 3), ("glued", "auto")))],
+)
+def test_what_stiff_springs_tie_gains_nothing_as_it_falls_in_a_heap(seed, dimension, coupling):
+    """Steps with such springs are tried, and taken back; that is no tick for contacts, whatever the clock adds up to.
+
+    Energy dips in a blow, which acts in two ticks; and over a few it does not rise.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run = Simulation(tied(seed, dimension), DT, coupling).run(0.8)
+    energy = run.energy + sum(run.ledger(name)["stored"] for name in run.model["forces"])
+    most = np.lib.stride_tricks.sliding_window_view(energy, 12).max(axis=1)
+    assert (most - np.minimum.accumulate(most)).max() <= 0.02 * max(most[0] - most.min(), 1.0)
 
 
 # --- who may meet whom ------------------------------------------------------------------------------------------------
