@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.couplings.centralized.bends import Bends
 from coordinator.couplings.centralized.patterns import Pattern
 from coordinator.couplings.centralized.saddle import Saddle
 from coordinator.system import System
@@ -38,6 +39,7 @@ class Equations:
         self.stacks: list[Any] = system.bodies_as(GivesEquations)
         self.joints: list[Joints] = list(system.joints)
         self.evaluations = 0
+        self.bends = Bends()
         self._places: dict[str, Any] = {}  # in a dense matrix, one after the other; or a `Pattern`
         self._place_bodies()
         self._place_rows()

@@ -113,30 +113,23 @@ def _element_tangent(equations: Equations, tables: Any, time: float) -> Matrix:
 
 def curvature(equations: Equations, q: Array, v: Array, multipliers: Array) -> Matrix:
     """d(G^T lambda)/dq at q with the multipliers held: the stiffness that constraint forces have. Leaves the system at q."""
-    moved, values = [], []
+    firsts, values = [], []
     h = 1e-3 * equations.extent
     for stack, part, into in zip(equations.stacks, equations.parts, equations.body_rows, strict=True):
         state = stack.state()["q"]
-        n = state.shape[0]
-        k = int(np.prod(state.shape[1:]))
+        n, k = state.shape[0], int(np.prod(state.shape[1:]))
         mu = multipliers[into].reshape(n, -1)
         if not mu.size:
             continue
         base = q[part].reshape(n, k)
-        for c in range(k):
-            sides = []
-            for sign in (1.0, -1.0):
-                place = base.copy()
-                place[:, c] += sign * h
-                state[:] = place.reshape(state.shape)
-                sides.append(np.einsum("nm,nmk->nk", mu, stack.closure()[2]))
-            moved.append((part.start + k * np.arange(n)[:, None], np.arange(k), c))
-            values.append((sides[0] - sides[1]) / (2.0 * h))
+        bends = equations.bends.of(stack, partial(_slopes_inside, stack, base), n, k, h)
         state[:] = base.reshape(state.shape)
+        firsts.append((part.start + k * np.arange(n), k))
+        values.append(np.einsum("nm,cnmk->nkc", mu, bends))
 
     def places() -> Any:
-        for first, numbers, c in moved:
-            yield first + numbers, first + c
+        for first, k in firsts:
+            yield first[:, None, None] + np.arange(k)[:, None], first[:, None, None] + np.arange(k)
 
     total = equations.matrix("bend of bodies", places, values, (equations.size,) * 2)
     equations.go(q, v)
@@ -145,38 +138,44 @@ def curvature(equations: Equations, q: Array, v: Array, multipliers: Array) -> M
     return total
 
 
+def _slopes_inside(stack: Any, base: Array, moved: Array) -> Array:
+    """Jacobians of what holds bodies together inside, where they stand displaced."""
+    state = stack.state()["q"]
+    state[:] = (base + moved).reshape(state.shape)
+    return np.array(stack.closure()[2])
+
+
 def _joint_curvature(equations: Equations, multipliers: Array, h: float) -> Matrix:
     elements = equations.system.elements
     d = elements.dimension
-    moved, values = [], []
+    rows, values = [], []
     for joints, into in zip(equations.joints, equations.joint_rows, strict=True):
         n, form = joints.count, joints.form
-        sigma = multipliers[into].reshape(n, form.rows)
-        for start, number in ((joints.first[:n], form.first), (joints.second[:n], form.second)):
-            for k in range(number):
-                for c in range(d):
-                    change = _pulled(equations, joints, sigma, start + k, c, h)
-                    for side, block in zip((joints.first[:n], joints.second[:n]), change, strict=True):
-                        moved.append((side, d * (start + k) + c))
-                        values.append(block)
-        joints.linearise(elements)
+        sides = ((joints.first[:n], form.first), (joints.second[:n], form.second))
+        served = np.concatenate([start[:, None] + np.arange(number) for start, number in sides], axis=1)
+        bends = equations.bends.of(
+            joints, partial(_slopes_of_joints, equations, joints, served), n, served.shape[1] * d, h
+        )
+        numbers = (d * served[:, :, None] + np.arange(d)).reshape(n, -1)
+        rows.append(numbers)
+        values.append(np.einsum("nm,cnmk->nkc", multipliers[into].reshape(n, form.rows), bends))
 
     def places() -> Any:
-        for (side, column), block in zip(moved, values, strict=True):
-            yield d * (side[:, None, None] + np.arange(block.shape[1])[:, None]) + np.arange(d), column[:, None, None]
+        for numbers in rows:
+            yield numbers[:, :, None], numbers[:, None, :]
 
     m = d * len(elements.position)
     return equations.matrix("bend of joints", places, values, (m, m))
 
 
-def _pulled(equations: Equations, joints: Joints, sigma: Array, picked: Indices, c: int, h: float) -> list[Array]:
-    """Change of J^T sigma on both sides as one number of one element of every joint moves; ground elements stand."""
+def _slopes_of_joints(equations: Equations, joints: Joints, served: Indices, moved: Array) -> Array:
+    """Jacobians of joints, elements of both sides in a row, where these are displaced; they stay where they were."""
     position, n = equations.system.elements.position, joints.count
-    kept = position[picked, c].copy()
-    sides = []
-    for sign in (1.0, -1.0):
-        position[picked, c] = kept + sign * h
-        joints.linearise(equations.system.elements)
-        sides.append([np.einsum("nm,nmkd->nkd", sigma, b[:n]) for b in (joints.on_first, joints.on_second)])
-    position[picked, c] = kept
-    return [(a - b) / (2.0 * h) for a, b in zip(*sides, strict=True)]
+    kept = position[served].copy()
+    for k in range(served.shape[1]):  # one after the other: two may be one, of the ground
+        position[served[:, k]] = kept[:, k] + moved.reshape(kept.shape)[:, k]
+    joints.linearise(equations.system.elements)
+    found = np.concatenate([block[:n] for block in (joints.on_first, joints.on_second)], axis=2)
+    position[served] = kept
+    joints.linearise(equations.system.elements)
+    return np.array(found.reshape(n, found.shape[1], -1))
