@@ -19,6 +19,8 @@ from components import (
     Spherical,
 )
 from coordinator import Penalty, Shannon, Simulation, Stable
+from coordinator.couplings.centralized.equations import Equations
+from coordinator.couplings.centralized.tangents import curvature
 from modular import Assembly, Component, ModelError
 from modular.port import PortName
 
@@ -112,6 +114,21 @@ def test_jacobians_are_the_derivatives_of_the_errors(joint_type, dimension, firs
                 else:  # its rows lock velocities, and no error of position; a blade's those of its points alone
                     assert not difference.any()
                     assert k == 0 or joint_type is not KnifeEdge or not jacobian[:, k].any()
+
+
+@every_form
+def test_second_derivatives_that_are_taken_for_the_same_everywhere_are(joint_type, dimension, first, second):
+    """Tangents look once; found anew at another place they are the same, or were not kept."""
+    simulation = simulate(joint_type.example(dimension), dimension, first, second)
+    if simulation is None:
+        return
+    equations, rng = Equations(simulation.system), np.random.default_rng(6)
+    (q, v), loads = equations.read(), rng.normal(size=equations.rows)
+    curvature(equations, q, v, loads)
+    q = q + 0.3 * rng.normal(size=q.shape)
+    equations.go(q, v)
+    kept, again = curvature(equations, q, v, loads), curvature(Equations(simulation.system), q, v, loads)
+    np.testing.assert_allclose(kept, again, rtol=1e-4, atol=1e-4 * np.abs(again).max(initial=1.0))
 
 
 @every_form
