@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from components.joints.rows import measure_apart
+from components.joints.spherical import POINTS
 from modular.compliant import CompliantRows, spare_implicit_rows
 from modular.elements import GAIN_STEP, Array, Elements
 from modular.errors import ModelError
@@ -58,9 +59,18 @@ class SpringDamper(Force):
                 problems.append(f"spring '{name}': {label} = {value!r}; give a finite number from 0 on.")
         return problems
 
+    @property
+    def draws_together(self) -> bool:
+        """Whether it draws its ends together, as stiff in all directions, and no damper asks along which line."""
+        return self.length == 0 and self.damping == 0
+
+    def kind(self) -> Hashable:
+        """Those that draw their ends together have a stack of their own."""
+        return super().kind(), self.draws_together
+
     def new_stack(self, dimension: int) -> Springs:
         """An empty stack of springs."""
-        return Springs(dimension)
+        return SpringsWithoutLength(dimension) if self.draws_together else Springs(dimension)
 
     def marks(self, name: str, sides: Sequence[Side]) -> list[list[Mark]]:
         """The points of its two ports."""
@@ -155,6 +165,31 @@ class Springs(ForceStack):
     def requested_load(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per spring, as last asked, (n, d, d)."""
         return self.spring[: self.count], self.damper[: self.count]
+
+
+class SpringsWithoutLength(Springs):
+    """Springs that draw their ends together: those that the step does not resolve are ball joints with compliance."""
+
+    @property
+    def row_form(self) -> JointForm:
+        """Both ends at one place."""
+        return POINTS[self.first_side.shape[1]]
+
+    def may_be_row(self, row: int, owners: Sequence[str]) -> bool:
+        """All of them."""
+        return True
+
+    def most_turned(self, rows: Sequence[int], elements: Elements) -> Array:
+        """What both bodies answer at most, each in the direction in which it answers most, against what they answer together."""
+        answers = [elements.response[points[rows]] for points in (self.first, self.second)]
+        apart = [np.linalg.eigvalsh(answer @ answer.transpose(0, 2, 1))[:, -1] for answer in answers]
+        together = np.linalg.eigvalsh(self.compliance[rows])[:, -1]
+        most: Array = np.maximum((apart[0] + apart[1]) / np.maximum(together, 1e-300), 1.0)
+        return np.where(together > 0.0, most, 1.0)
+
+    def write_row(self, rows: CompliantRows, at: int, row: int) -> None:
+        """As stiff along all axes."""
+        rows.law[at, :, 0] = self.law[row, 0]
 
 
 @loop

@@ -488,3 +488,31 @@ def test_blows_do_not_pass_through_them_at_once():
 def test_workers_say_that_they_do_not_share_them():
     with pytest.raises(ModelError, match="workers: bush may change faster than the step"):
         Simulation(bushed(2, 1e6, 1e3), DT, Glued(), workers=2)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "coupling"),
+    shortened([(2, Penalty()), (3, Glued())], list(itertools.product((2, 3), (Penalty(), Glued(), Relaxed())))),
+)
+def test_a_spring_without_length_is_a_ball_joint_in_the_limit(dimension, coupling):
+    """As stiff in all directions, it has no line that would have to last; what is left falls with its stiffness."""
+
+    def pendulum():
+        model = Assembly(gravity=(0.0, 0.0, -9.81)[-dimension:])
+        along = (1.0, 0.0, 0.0)[:dimension]
+        inertia = 0.08 if dimension == 2 else (1e-3, 0.0805, 0.08)
+        ends = {"start": (0.0,) * dimension, "end": along}
+        model.add("rod", RigidBody(mass=1.0, inertia=inertia, centre=tuple(0.5 * np.array(along)), ports=ends))
+        return model
+
+    hinged = pendulum()
+    hinged.join("pin", Spherical(), "ground", "rod.start")
+    reference = places(ran(hinged, DT, 1.0)[0])
+    off = []
+    for stiffness in (1e7, 1e9):
+        model = pendulum()
+        model.apply("pin", SpringDamper(stiffness, length=0.0), "ground", "rod.start", at=(0.0,) * dimension)
+        run, implicit = ran(model, DT, 1.0, coupling)
+        assert implicit == ["pin"]
+        off.append(np.abs(places(run) - reference).max())
+    assert off[0] < 1e-4 and off[1] < 0.02 * off[0]
