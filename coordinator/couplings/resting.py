@@ -48,6 +48,8 @@ def begin_at_rest(system: System, coupling: Coupling, dt: float, *, everything: 
     contacts that have not come to an end, those that are furthest off.
     """
     beginning: list[Any] = [stack for stack in system.forces if isinstance(stack, BeginsAtRest)]
+    if not beginning:
+        return None
     tell_apart(system, beginning)
     count_company(beginning)
     if not any((stack.begins[: len(stack.names)] > 0.0).any() for stack in beginning):
