@@ -1,0 +1,35 @@
+"""What a model says of itself in symbols: its equations, written by its own components; torsors. Needs sympy (extra `symbolic`)."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from modular.assembly import Assembly
+from modular.errors import ModelError
+
+if TYPE_CHECKING:
+    from coordinator.equations.written import Written
+
+INSTALL = "pip install 'modular-multibody[symbolic]'"
+
+
+def equations(model: Assembly, *, numbers: bool = False) -> Written:
+    """The equations of a model as expressions of sympy: M, Q, phi by joint, G and gamma.
+
+    Parameters have names (`upper.mass`, `spring.stiffness`, `gravity`); with `numbers` their values stand there. What has no
+    formula (contacts, laws in Python, controllers) is refused by name.
+    """
+    need_sympy("the equations of a model in symbols")
+    from coordinator.equations.writing import write
+
+    return write(model, numbers=numbers)
+
+
+def need_sympy(what: str) -> None:
+    """Refuse with the remedy where sympy is not installed."""
+    if find_spec("sympy") is None:
+        raise ModelError(f"{what}: this needs sympy, which is not installed; {INSTALL} brings it.")
+
+
+__all__ = ["equations", "need_sympy"]
