@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from modular.assembly import Assembly
 from modular.errors import ModelError
+from modular.joint import Joint
+from modular.torsor import Torsor
 
 if TYPE_CHECKING:
+    from coordinator.equations.joint_torsors import JointTorsors
     from coordinator.equations.written import Written
 
 INSTALL = "pip install 'modular-multibody[symbolic]'"
@@ -26,10 +29,18 @@ def equations(model: Assembly, *, numbers: bool = False) -> Written:
     return write(model, numbers=numbers)
 
 
+def joint_torsors(joint: Joint, *, dimension: int = 3) -> JointTorsors:
+    """What a joint leaves free and what it can carry, in symbols: `.twist`, `.wrench`, at its point."""
+    need_sympy("torsors of joints in symbols")
+    from coordinator.equations.joint_torsors import torsors_of
+
+    return torsors_of(joint, dimension)
+
+
 def need_sympy(what: str) -> None:
     """Refuse with the remedy where sympy is not installed."""
     if find_spec("sympy") is None:
         raise ModelError(f"{what}: this needs sympy, which is not installed; {INSTALL} brings it.")
 
 
-__all__ = ["equations", "need_sympy"]
+__all__ = ["Torsor", "equations", "joint_torsors", "need_sympy"]

@@ -53,7 +53,7 @@ def exact(value: float) -> Any:
         return sympy.Integer(0)
     if not math.isfinite(value):
         return sympy.Float(value)
-    for share, unit in ((value, None), (value / math.pi, sympy.pi)):
+    for share, unit in ((value, None), (value / math.pi, sympy.pi), (value * math.pi, 1 / sympy.pi)):
         found = _fraction(share)
         if found is not None:
             rational = sympy.Rational(found.numerator, found.denominator)

@@ -62,7 +62,7 @@ def residual(model, states=STATES, spread=0.2):
         draw, (start, _) = np.random.default_rng(11), engine.read()
         for state in range(states):
             q, v = start + spread * draw.normal(size=engine.size), draw.normal(size=engine.size)
-            time = 0.013 * state
+            time = 0.02 + 0.013 * state  # courses are bent where they begin
             engine.at(time)
             engine.go(q, v)
             told = {
