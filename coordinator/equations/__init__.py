@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from modular.joint import Joint
 from modular.torsor import Torsor
 
 if TYPE_CHECKING:
+    from coordinator.equations.efforts import Efforts
     from coordinator.equations.joint_torsors import JointTorsors
     from coordinator.equations.written import Written
 
@@ -29,6 +31,21 @@ def equations(model: Assembly, *, numbers: bool = False) -> Written:
     return write(model, numbers=numbers)
 
 
+def efforts(
+    model: Assembly, joint: str, mask: Sequence[int] | None = None, *, axes: str | None = None, on: str = "second",
+    numbers: bool = False,
+) -> Efforts:  # fmt: skip
+    """What a joint exerts on its second side (`on`: or on its first), at its point, as formulas of coordinates and rates.
+
+    `mask`: a 0 or 1 for each of F_x, F_y, M_z in the plane, F_x, F_y, F_z, M_x, M_y, M_z in space. `axes`: a port, such as
+    "crank.tip", along whose axes; those of the world where left out.
+    """
+    need_sympy("efforts of joints as formulas")
+    from coordinator.equations.efforts import write_efforts
+
+    return write_efforts(model, joint, mask, axes, on, numbers=numbers)
+
+
 def joint_torsors(joint: Joint, *, dimension: int = 3) -> JointTorsors:
     """What a joint leaves free and what it can carry, in symbols: `.twist`, `.wrench`, at its point."""
     need_sympy("torsors of joints in symbols")
@@ -43,4 +60,4 @@ def need_sympy(what: str) -> None:
         raise ModelError(f"{what}: this needs sympy, which is not installed; {INSTALL} brings it.")
 
 
-__all__ = ["Torsor", "equations", "joint_torsors", "need_sympy"]
+__all__ = ["Torsor", "efforts", "equations", "joint_torsors", "need_sympy"]

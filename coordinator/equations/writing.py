@@ -5,11 +5,13 @@ M(q) a + G(q)^T lambda = Q(t, q, v),    phi(t, q) = 0,    G v = phi_t,    G a = 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import sympy
 
+from coordinator.equations.axes import hold_axes
 from coordinator.equations.courses import TIME
 from coordinator.equations.forms import rows_of
 from coordinator.equations.names import coordinate_names, rate_of, symbol
@@ -17,22 +19,22 @@ from coordinator.equations.parameters import Parameters, name_bodies, name_force
 from coordinator.equations.stage import NoFormula, Stage, assembled
 from coordinator.equations.tables import TableTwin, terms
 from coordinator.equations.terms import Term, exact, expression, tidy
-from coordinator.equations.written import Written
+from coordinator.equations.written import Held, Written
 from modular.assembly import Assembly
 from modular.body import GivesEquations
 from modular.errors import CouplingError
 from modular.force import Decides
 
 
-def write(model: Assembly, *, numbers: bool = False) -> Written:
-    """All equations of a model; `numbers`: with its numbers instead of names for them."""
-    return _Writer(model, numbers).written()
+def write(model: Assembly, *, numbers: bool = False, ports: Sequence[str] = ()) -> Written:
+    """All equations of a model; `numbers`: with its numbers instead of names for them; `ports` whose axes are asked for."""
+    return _Writer(model, numbers, ports).written()
 
 
 class _Writer:
     """What is known while equations are being written."""
 
-    def __init__(self, model: Assembly, numbers: bool) -> None:
+    def __init__(self, model: Assembly, numbers: bool, ports: Sequence[str]) -> None:
         self.model = model.given().copy()
         self.system = assembled(self.model)
         lacking = [stack.names[0] for stack in self.system.bodies if not isinstance(stack, GivesEquations)]
@@ -40,6 +42,11 @@ class _Writer:
             raise CouplingError(
                 f"body '{lacking[0]}' does not write its equations down, as components that are asked from outside; leave it out."
             )
+        self.start = tuple(
+            np.concatenate([np.ravel(stack.state()[key]) for stack in self.system.bodies] or [np.empty(0)])
+            for key in "qv"
+        )
+        self.frames = {port: hold_axes(self.system, self.model, port) for port in ports}
         self.parameters, self.stage = Parameters(numbers=numbers), Stage(self.system)
         self.coordinates: list[Any] = []
         self.columns: dict[str, slice] = {}
@@ -101,6 +108,9 @@ class _Writer:
                 with stage.told("joint", name):
                     self._write_joint(found, twin, joints, name, row)
         self._write_forces(found)
+        found.start = self.start
+        for port, frame in self.frames.items():
+            found.axes[port] = frame.axes([self.shown[element] for element in frame.elements])
         return found
 
     def _write_bodies(self, found: Written, twin: TableTwin, stack: Any) -> None:
@@ -191,8 +201,12 @@ class _Writer:
             if driven >= 0:
                 found.flow[r] = expression(twin.course[row, driven, 1])
                 found.add("gamma", r, expression(twin.course[row, driven, 2]))
+        second = [self.shown[starts[1] + k] for k in range(form.second)]
+        held = found.held[name] = Held(second, {})
         for (m, side, k, c), slope in rows.slopes.items():
             value, element = slope.xreplace(shown), starts[side] + k
+            if side == 1:
+                held.slopes[m, k, c] = value
             for column, along in self.reach.get(element, ()):
                 if along[c] != 0:
                     found.add("jacobian", (first + m, column), value * along[c])

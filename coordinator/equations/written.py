@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
 
 Sparse = dict[Any, Any]
 NOTHING = sympy.Integer(0)
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a joint holds on its second side: where its point and its directions are, and how its rows follow them."""
+
+    places: list[list[Any]]
+    slopes: Sparse  # by (row, element, direction)
 
 
 class Written:
@@ -45,6 +54,9 @@ class Written:
         self.closing: dict[str, slice] = {}  # of the internal constraints of each body
         self.flow: Sparse = {}  # first derivatives of courses, by row
         self.gamma: Sparse = {}
+        self.held: dict[str, Held] = {}  # by joint
+        self.axes: dict[str, Any] = {}  # of ports that were asked for, as rows
+        self.start: tuple[Array, ...] = ()  # coordinates and rates where the model stands
 
     # --- put together by who writes ------------------------------------------------------------------------------------
 
