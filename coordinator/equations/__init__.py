@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from modular.assembly import Assembly
 from modular.errors import ModelError
@@ -12,8 +12,9 @@ from modular.joint import Joint
 from modular.torsor import Torsor
 
 if TYPE_CHECKING:
-    from coordinator.equations.efforts import Efforts
-    from coordinator.equations.joint_torsors import JointTorsors
+    from coordinator.equations.joint_efforts import Efforts
+    from coordinator.equations.lagrangian import Lagrange
+    from coordinator.equations.torsors_of_joints import JointTorsors
     from coordinator.equations.written import Written
 
 INSTALL = "pip install 'modular-multibody[symbolic]'"
@@ -41,15 +42,27 @@ def efforts(
     "crank.tip", along whose axes; those of the world where left out.
     """
     need_sympy("efforts of joints as formulas")
-    from coordinator.equations.efforts import write_efforts
+    from coordinator.equations.joint_efforts import write_efforts
 
     return write_efforts(model, joint, mask, axes, on, numbers=numbers)
+
+
+def lagrange(model: Assembly, q: Mapping[str, Any] | None = None, *, numbers: bool = False) -> Lagrange:
+    """Lagrange's equations in independent coordinates: those of the joints along a spanning tree, which lead to every body.
+
+    They are counted from where the model stands: "pin.theta" [rad], "slide.s" [m]. `q` puts others in their place, as
+    expressions of sympy: {"elbow.theta": b - a}. Loops and drives stay as equations with multipliers.
+    """
+    need_sympy("Lagrange's equations")
+    from coordinator.equations.lagrangian import Lagrange
+
+    return Lagrange(model, q or {}, numbers=numbers)
 
 
 def joint_torsors(joint: Joint, *, dimension: int = 3) -> JointTorsors:
     """What a joint leaves free and what it can carry, in symbols: `.twist`, `.wrench`, at its point."""
     need_sympy("torsors of joints in symbols")
-    from coordinator.equations.joint_torsors import torsors_of
+    from coordinator.equations.torsors_of_joints import torsors_of
 
     return torsors_of(joint, dimension)
 
@@ -60,4 +73,4 @@ def need_sympy(what: str) -> None:
         raise ModelError(f"{what}: this needs sympy, which is not installed; {INSTALL} brings it.")
 
 
-__all__ = ["Torsor", "efforts", "equations", "joint_torsors", "need_sympy"]
+__all__ = ["Torsor", "efforts", "equations", "joint_torsors", "lagrange", "need_sympy"]

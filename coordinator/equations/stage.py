@@ -15,6 +15,7 @@ from coordinator.equations.courses import ASKED, Led
 from coordinator.equations.tables import TableTwin, terms
 from coordinator.equations.terms import NOTES, Term, Undecided, tidy
 from coordinator.events.bulk_add import put_together
+from coordinator.events.initial_states import begin
 from coordinator.system import System
 from modular.assembly import Assembly
 from modular.elements import TIME
@@ -22,10 +23,12 @@ from modular.errors import ModelError
 
 
 def assembled(model: Assembly) -> System:
-    """The components of a model around one table of elements; nothing is compiled for that."""
+    """The components of a model around one table of elements, where they begin; nothing is compiled for what is as described."""
     system = System(model.gravity, model.bodies)
     system.dry_run = True
     put_together(system, model)
+    if model.begin:
+        begin(system, model.begin)
     return system
 
 

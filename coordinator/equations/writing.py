@@ -191,7 +191,7 @@ class _Writer:
             shown |= dict(zip(rows.courses, (expression(x) for x in twin.course[row, :, :3].ravel()), strict=True))
         moving = None
         found.rows_of[name] = slice(len(found.constraints), len(found.constraints) + form.rows)
-        first = len(found.constraints)
+        begin = len(found.constraints)
         for m in range(form.rows):
             r = found.add_row(name, rows.errors[m].xreplace(shown), holonomic=form.holonomic)
             if rows.bends[m] != 0:
@@ -202,17 +202,19 @@ class _Writer:
                 found.flow[r] = expression(twin.course[row, driven, 1])
                 found.add("gamma", r, expression(twin.course[row, driven, 2]))
         second = [self.shown[starts[1] + k] for k in range(form.second)]
-        held = found.held[name] = Held(second, {})
+        first = [self.shown[starts[0] + k] for k in range(form.first)]
+        held = found.held[name] = Held(first, second, {})
+        found.drives[name] = form.drives
         for (m, side, k, c), slope in rows.slopes.items():
             value, element = slope.xreplace(shown), starts[side] + k
             if side == 1:
                 held.slopes[m, k, c] = value
             for column, along in self.reach.get(element, ()):
                 if along[c] != 0:
-                    found.add("jacobian", (first + m, column), value * along[c])
+                    found.add("jacobian", (begin + m, column), value * along[c])
             bend = self._bend(element)
             if bend and bend[c] != 0:
-                found.add("gamma", first + m, -value * bend[c])
+                found.add("gamma", begin + m, -value * bend[c])
 
     def _pace(self, element: int) -> list[Any]:
         """Velocity of an element."""

@@ -26,6 +26,7 @@ NOTHING = sympy.Integer(0)
 class Held:
     """What a joint holds on its second side: where its point and its directions are, and how its rows follow them."""
 
+    first: list[list[Any]]  # where its elements on the first side are
     places: list[list[Any]]
     slopes: Sparse  # by (row, element, direction)
 
@@ -55,6 +56,7 @@ class Written:
         self.flow: Sparse = {}  # first derivatives of courses, by row
         self.gamma: Sparse = {}
         self.held: dict[str, Held] = {}  # by joint
+        self.drives: dict[str, int] = {}  # how many of its rows a joint is driven along, the last ones
         self.axes: dict[str, Any] = {}  # of ports that were asked for, as rows
         self.start: tuple[Array, ...] = ()  # coordinates and rates where the model stands
 

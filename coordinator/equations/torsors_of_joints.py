@@ -97,7 +97,7 @@ class _Free(GroundSide):
 
 def _solved(forms: Array, right: Array, dimension: int) -> JointTorsors:
     known = range(6) if dimension == 3 else IN_PLANE
-    reduced, pivots = _reduced(np.concatenate([forms, right], axis=1), list(known))
+    reduced, pivots = reduced_rows(np.concatenate([forms, right], axis=1), list(known))
     twist = {k: symbol(VELOCITIES[k]) if k in known else sympy.Integer(0) for k in range(6)}
     drives = [symbol("f'" if right.shape[1] == 1 else f"f{k + 1}'") for k in range(right.shape[1])]
     wrench = [sympy.Integer(0)] * 6
@@ -115,7 +115,7 @@ def _solved(forms: Array, right: Array, dimension: int) -> JointTorsors:
     )
 
 
-def _reduced(matrix: Array, columns: list[int]) -> tuple[Array, list[int]]:
+def reduced_rows(matrix: Array, columns: list[int]) -> tuple[Array, list[int]]:
     """Row echelon form by the largest numbers, and where each row begins."""
     left, done, pivots = matrix.copy(), 0, []
     for column in columns:
