@@ -14,6 +14,7 @@ from modular.torsor import Torsor
 if TYPE_CHECKING:
     from coordinator.equations.joint_efforts import Efforts
     from coordinator.equations.lagrangian import Lagrange
+    from coordinator.equations.right_hand_side import RightHandSide
     from coordinator.equations.torsors_of_joints import JointTorsors
     from coordinator.equations.written import Written
 
@@ -67,10 +68,18 @@ def joint_torsors(joint: Joint, *, dimension: int = 3) -> JointTorsors:
     return torsors_of(joint, dimension)
 
 
+def moving(model: Assembly, *, numbers: bool = False) -> RightHandSide:
+    """Accelerations and multipliers as a compiled function, `.at(q, v, time)`, and as source code, `.c_source()`."""
+    need_sympy("source code of a model")
+    from coordinator.equations.right_hand_side import RightHandSide
+
+    return RightHandSide.of(model, numbers=numbers)
+
+
 def need_sympy(what: str) -> None:
     """Refuse with the remedy where sympy is not installed."""
     if find_spec("sympy") is None:
         raise ModelError(f"{what}: this needs sympy, which is not installed; {INSTALL} brings it.")
 
 
-__all__ = ["Torsor", "efforts", "equations", "joint_torsors", "lagrange", "need_sympy"]
+__all__ = ["Torsor", "efforts", "equations", "joint_torsors", "lagrange", "moving", "need_sympy"]

@@ -7,6 +7,7 @@ operation is. Compiled without contraction (`-ffp-contract=off`) both give the s
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from modular.errors import ModelError
 if TYPE_CHECKING:
     from coordinator.equations.solved import Solved
 
+NAME = re.compile(r"[cx]\d+")  # of what comes up on the way
 LARGEST_POWER = 8  # whole exponents up to which powers are written as products
 FUNCTIONS = {
     sympy.sin: "sin", sympy.cos: "cos", sympy.exp: "exp", sympy.tanh: "tanh", sympy.atan2: "atan2", nearest_whole: "rint",
@@ -65,7 +67,7 @@ class Lines:
         if value in self.names:
             return self.names[value]
         if value.is_Add:
-            return "(" + " + ".join(self.code(part) for part in value.args) + ")"
+            return self._sum(value)
         if value.is_Mul:
             return self._product(value)
         if value.is_Pow:
@@ -79,7 +81,16 @@ class Lines:
             return repr(number) if number >= 0.0 else f"({number!r})"
         raise ModelError(f"equations: '{value.func}' has no source code; this is what stands there: {value}.")
 
+    def _sum(self, value: Any) -> str:
+        """What is added, then what is taken away."""
+        below = [part for part in value.args if part.could_extract_minus_sign()]
+        above = [part for part in value.args if part not in below]
+        found = " + ".join(self.code(part) for part in above) + "".join(f" - {self.code(-part)}" for part in below)
+        return f"({found.strip()})"
+
     def _product(self, value: Any) -> str:
+        if value.args[0] == -1:
+            return f"(-{self.code(-value)})"
         above = [part for part in value.args if not _below(part)]
         below = [1 / part for part in value.args if _below(part)]
         over = "*".join(self.code(part) for part in above) or "1.0"
@@ -100,10 +111,15 @@ class Lines:
         parts = [self.code(base)] * whole + [f"sqrt({self.code(base)})"] * half
         return "(" + "*".join(parts) + ")"
 
-    def body(self, end: str, declare: str) -> Iterator[str]:
-        """All lines but the results."""
+    def body(self, end: str, declare: str, results: Sequence[str]) -> Iterator[str]:
+        """All lines that some results take."""
+        used = {name for code in results for name in NAME.findall(code)}
+        for name, code in reversed(self.temporary):
+            if name in used:
+                used.update(NAME.findall(code))
         for name, code in self.temporary:
-            yield f"    {declare}{name} = {code}{end}"
+            if name in used:
+                yield f"    {declare}{name} = {code}{end}"
 
 
 def _below(part: Any) -> bool:
@@ -114,7 +130,7 @@ def _below(part: Any) -> bool:
 def python_source(solved: Solved, values: Sequence[Any], name: str = "evaluate") -> str:
     """A function (t, q, v, p, f, out) for numba and for Python."""
     lines = Lines(solved, values)
-    found = [f"def {name}(t, q, v, p, f, out):", *lines.body("", "")]
+    found = [f"def {name}(t, q, v, p, f, out):", *lines.body("", "", lines.results)]
     found += [f"    out[{k}] = {code}" for k, code in enumerate(lines.results)]
     return "\n".join([*found, "    return 0"]) + "\n"
 

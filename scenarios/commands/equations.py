@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coordinator.equations.written import Written
 
 ENGINES = ("tectonic", "lualatex", "pdflatex", "xelatex")
-KINDS = (".tex", ".md", ".pdf")
+KINDS = (".tex", ".md", ".c", ".pdf")
 PATIENCE = 120  # [s] for a TeX engine
 
 
@@ -30,7 +30,8 @@ def equations(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write a page: FILE.tex, FILE.md, or FILE.pdf where a TeX engine is installed."
+            metavar="FILE",
+            help="Write a page: FILE.tex, FILE.md, or FILE.pdf where a TeX engine is installed; FILE.c: source of a function.",
         ),
     ] = None,
     numbers: Annotated[bool, typer.Option("--numbers", help="Put numbers in place of parameters.")] = False,
@@ -43,6 +44,7 @@ def equations(
       [bold]modular equations slider-crank[/bold]
       [bold]modular equations double-pendulum --out page.pdf[/bold]
       [bold]modular equations two-rods --numbers --out page.md[/bold]
+      [bold]modular equations slider-crank --out slider.c[/bold]
 
     They are written by the same code that moves the model, so they are what is simulated. Parameters have names, such as
     upper.mass. What has no formula (contacts, laws in Python, controllers) is named and refused.
@@ -58,7 +60,12 @@ def equations(
         if out is None:
             console.print(written.markdown(), highlight=False, markup=False, soft_wrap=True)
             return
-        _write(written, out)
+        if out.suffix == ".c":
+            from coordinator.equations.right_hand_side import RightHandSide
+
+            put_in_place(out, RightHandSide(written).c_source().encode())
+        else:
+            _write(written, out)
         say(console, f"written: {out}")
 
 

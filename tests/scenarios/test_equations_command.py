@@ -29,6 +29,12 @@ def test_a_page_is_written_where_it_is_told_to(tmp_path):
     assert "## Body crank: PointMassRod" in shown.stdout
 
 
+def test_source_code_is_written_where_it_is_told_to(tmp_path):
+    source = tmp_path / "model.c"
+    assert typed("slider-crank", "--out", str(source)).exit_code == 0
+    assert "void accelerate(double t" in source.read_text(encoding="utf-8")
+
+
 def test_pages_of_no_kind_and_without_an_engine_are_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command.shutil, "which", lambda name: None)
     for name, word in (("page.doc", ".tex"), ("page.pdf", "pdflatex")):
