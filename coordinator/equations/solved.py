@@ -10,6 +10,7 @@ is found out with numbers, where the model stands; what is divided by is kept (`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,7 @@ import numpy as np
 import sympy
 
 from coordinator.equations.courses import TIME
+from coordinator.equations.source import FUNCTIONS, MATH
 from coordinator.equations.written import Written
 from modular.elements import Array
 from modular.errors import ModelError
@@ -46,7 +48,7 @@ class Solved:
         self.pivots: list[Pivot] = []
         self.dependent: list[int] = []  # rows that follow from others; their multipliers are nothing
         q, v = state
-        self._numbers = dict(zip(written.coordinates, map(float, q), strict=True))
+        self._numbers: dict[Any, float] = dict(zip(written.coordinates, map(float, q), strict=True))
         self._numbers |= dict(zip(written.rates, map(float, v), strict=True)) | dict(written.parameters)
         self._numbers |= {one: written.led.value(one, 0.0) for one in written.led.named} | {TIME: 0.0}
         self._constant = set(written.parameters)
@@ -70,12 +72,16 @@ class Solved:
         return one
 
     def number(self, value: Any) -> float:
-        """A formula where the model stands."""
-        return (
-            float(value.evalf(18, subs={one: self._numbers[one] for one in value.free_symbols}))
-            if value.free_symbols
-            else float(value)
-        )
+        """A formula where the model stands; what it is made of is worked out once."""
+        if value in self._numbers:
+            return self._numbers[value]
+        if value.is_number or not value.args:
+            found = float(value)
+        else:
+            parts = [self.number(part) for part in value.args]
+            found = _worked_out(value, parts)
+        self._numbers[value] = found
+        return found
 
     def expanded(self, value: Any) -> Any:
         """A formula without names in between: for small systems."""
@@ -134,6 +140,19 @@ class Solved:
         return at
 
 
+def _worked_out(value: Any, parts: list[float]) -> float:
+    """One operation on numbers."""
+    if value.is_Add:
+        return math.fsum(parts)
+    if value.is_Mul:
+        return math.prod(parts)
+    if value.is_Pow:
+        return float(parts[0] ** parts[1])
+    if value.func not in FUNCTIONS:
+        raise ModelError(f"equations: '{value.func}' has no source code; this is what stands there: {value}.")
+    return float(MATH[FUNCTIONS[value.func]](*parts))
+
+
 class _Elimination:
     """The matrix row by row, as it shrinks."""
 
@@ -147,14 +166,23 @@ class _Elimination:
         self.right: list[Any] = [sympy.Integer(0)] * self.count
         for (i, j), value in written.mass.items():
             self.rows[i][j] = value
-        for (r, c), value in written.jacobian.items():
-            one = solved.name(value)
-            self.rows[self.n + r][c] = self.rows[c][self.n + r] = one
-        for i, value in written.loads.items():
-            self.right[i] = solved.name(value)
-        for r, value in written.gamma.items():
-            self.right[self.n + r] = solved.name(value)
+        entries = [*written.jacobian.values(), *written.loads.values(), *written.gamma.values()]
+        values = iter(self._without_repetition(entries))
+        for r, c in written.jacobian:
+            self.rows[self.n + r][c] = self.rows[c][self.n + r] = next(values)
+        for i in written.loads:
+            self.right[i] = next(values)
+        for r in written.gamma:
+            self.right[self.n + r] = next(values)
         self.done: list[tuple[int, Any, list[tuple[int, Any]]]] = []  # row, right side over pivot, and (row, share)
+
+    def _without_repetition(self, entries: list[Any]) -> list[Any]:
+        """Names for formulas; what several have in common has a name before."""
+        common, reduced = sympy.cse(entries, symbols=sympy.numbered_symbols("common"), order="none")
+        named: dict[Any, Any] = {}
+        for one, value in common:
+            named[one] = self.solved.name(value.xreplace(named))
+        return [self.solved.name(value.xreplace(named)) for value in reduced]
 
     def run(self) -> list[Any]:
         """Accelerations and multipliers."""

@@ -20,6 +20,7 @@ from coordinator.equations.stage import NoFormula, Stage, assembled
 from coordinator.equations.tables import TableTwin, terms
 from coordinator.equations.terms import Term, exact, expression, tidy
 from coordinator.equations.written import Held, Written
+from coordinator.system import System
 from modular.assembly import Assembly
 from modular.body import GivesEquations
 from modular.errors import CouplingError
@@ -31,12 +32,20 @@ def write(model: Assembly, *, numbers: bool = False, ports: Sequence[str] = ()) 
     return _Writer(model, numbers, ports).written()
 
 
+def write_system(system: System) -> Written:
+    """All equations of a system that runs, as it stands, with its numbers."""
+    model = Assembly(gravity=tuple(system.gravity.tolist()))
+    model.bodies = {name: system.described[name] for stack in system.bodies for name in stack.names}
+    return _Writer(model, True, (), system).written()
+
+
 class _Writer:
     """What is known while equations are being written."""
 
-    def __init__(self, model: Assembly, numbers: bool, ports: Sequence[str]) -> None:
-        self.model = model.given().copy()
-        self.system = assembled(self.model)
+    def __init__(self, model: Assembly, numbers: bool, ports: Sequence[str], running: System | None = None) -> None:
+        self.model = model if running is not None else model.given().copy()
+        self.system = assembled(self.model) if running is None else running
+        self.running = running is not None
         lacking = [stack.names[0] for stack in self.system.bodies if not isinstance(stack, GivesEquations)]
         if lacking:
             raise CouplingError(
@@ -82,8 +91,9 @@ class _Writer:
             _tidy(twin.weights)
         for twin, forces in zip(self.stage.forces, self.system.forces, strict=True):
             for name in forces.row:
-                force = self.model.force_edges[name].force
-                name_force(twin, forces, name, force, self.parameters, self.model.dimension)
+                if not self.running:
+                    force = self.model.force_edges[name].force
+                    name_force(twin, forces, name, force, self.parameters, self.model.dimension)
         for twin in self.stage.joints:
             _tidy(twin.marker)
         self.rates = [rate_of(one) for one in self.coordinates]
