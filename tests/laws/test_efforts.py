@@ -104,7 +104,7 @@ def test_in_the_axes_of_a_port_and_on_the_other_side():
 
 
 def test_the_pendulum_of_the_fifth_text_pulls_as_it_has_to():
-    """m a = F + m g with a of a point on a circle; what the text prints has both signs turned (docs/equations.md)."""
+    """m a = F + m g with a of a point on a circle; what the text prints has both signs turned (docs/methode-hamiltonienne.md)."""
     angle, rate = sympy.symbols("theta omega", real=True)
     found = efforts(pendulum(), "pin")
     w = found.solved.written

@@ -135,7 +135,7 @@ def test_the_double_pendulum_three_ways():
     solved = found.solved()
     left = lagranges[0].subs(solved)
     assert sympy.simplify(left) == 0
-    # the second text prints m2 l2^2 / 4 + J3 as the lower diagonal entry, right for equal bars alone (docs/equations.md)
+    # the second text prints m2 l2^2 / 4 + J3 as the lower diagonal entry, right for equal bars alone (docs/pendule-double.md)
     assert sympy.simplify(found.mass[1, 1] - (m3 * l3**2 / 4 + m3 * l3**2 / 12)) == 0
     assert r"\ddot{\theta}_{2}" in found.latex()
 
