@@ -23,8 +23,6 @@ from modular.errors import ModelError
 if TYPE_CHECKING:
     from coordinator.equations.right_hand_side import RightHandSide
 
-SMALLEST_PIVOT = 1e-6  # of what it was where the code was generated: below, rows depend on others in another way
-
 _written: WeakKeyDictionary[Equations, RightHandSide] = WeakKeyDictionary()
 
 
@@ -52,15 +50,15 @@ class Generated(Explicit):
         """Integrate over one tick, and put the end back on the constraints."""
         code, n, m = self._function(equations), equations.size, equations.rows
         function, p = code.function, code.parameters()
-        pivots = np.array([pivot.value for pivot in code.solved.pivots])
+        guards = len(code.solved.guards)
 
         def solve(t: float, q: Array, v: Array) -> tuple[Array, Array]:
-            out = np.empty(n + m + len(pivots))
+            out = np.empty(n + m + guards)
             function(t, q, v, p, code.courses(t), out)
-            if (np.abs(out[n + m :]) < SMALLEST_PIVOT * np.abs(pivots)).any():
-                worst = code.solved.pivots[int(np.argmin(np.abs(out[n + m :] / pivots)))].owner
+            owner = code.solved.trouble(out[n + m :], float(np.abs(out[:n]).max(initial=0.0)))
+            if owner is not None:
                 raise NoSolution(
-                    f"the rows of '{worst}' came to depend on others in another way than where the code was generated",
+                    f"the rows of '{owner}' depend on others in another way than where the code was generated",
                     remedy="take another solver, such as HHT() or MinimalCoordinates()",
                 )
             return out[:n], out[n : n + m]

@@ -38,8 +38,8 @@ class RightHandSide:
 
     @property
     def values(self) -> list[Any]:
-        """Accelerations, multipliers, and what is divided by on the way, which must not become nothing."""
-        return [*self.solved.accelerations, *self.solved.multipliers, *(pivot.symbol for pivot in self.solved.pivots)]
+        """Accelerations, multipliers, and what tells whether they hold (`Solved.guards`)."""
+        return [*self.solved.accelerations, *self.solved.multipliers, *self.solved.guards]
 
     @cached_property
     def function(self) -> Any:
@@ -65,6 +65,7 @@ class RightHandSide:
         q, v = (np.ascontiguousarray(x, float).reshape(n) for x in (q, v))
         out = np.empty(len(self.values))
         self.function(float(time), q, v, self.parameters(parameters), self.courses(time), out)
+        self.solved.check(out[n + m :], float(np.abs(out[:n]).max(initial=0.0)))
         return out[:n], out[n : n + m]
 
     def c_source(self) -> str:
@@ -81,6 +82,10 @@ class RightHandSide:
             *_listed("lambda", [one.name for one in w.multipliers]),
             *_listed("p", [one.name for one in w.parameters]),
             *_listed("f, values of courses at time t", [one.name for one in w.led.named]),
+            *_listed(
+                "lambda of 0, for rows that follow from others where the model stands; they must do so elsewhere",
+                [w.multipliers[r].name for r in self.solved.dependent],
+            ),
             "*/",
             "#include <math.h>",
             "",

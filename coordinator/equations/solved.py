@@ -27,6 +27,10 @@ from modular.errors import ModelError
 
 GOOD_PIVOT = 0.1  # of what stood there before other rows went: rows with less wait
 NO_PIVOT = 1e-9  # of that: rows with less depend on others
+LOST_PIVOT = 1e-9  # of what it is where the model stands: rows depend on others that did not there
+LOOSE = (
+    1e-6  # of accelerations: by how much rows that were left out may be off, for rounding and for steps within a tick
+)
 SHORT = 12  # operations up to which a formula of parameters alone is written out
 
 
@@ -55,6 +59,39 @@ class Solved:
         values = _Elimination(self, written).run()
         n = len(written.coordinates)
         self.accelerations, self.multipliers = values[:n], values[n:]
+        self.left_out = [self._left_out(r) for r in self.dependent]
+
+    def _left_out(self, r: int) -> Any:
+        """G a - gamma of a row that followed from others where the model stands: it has to do so everywhere."""
+        w, total = self.written, -self.written.gamma.get(r, sympy.Integer(0))
+        for (row, c), slope in w.jacobian.items():
+            if row == r:
+                total += slope * self.accelerations[c]
+        return self.name(total)
+
+    @property
+    def guards(self) -> list[Any]:
+        """What tells whether all this holds at a place: pivots, then what rows that were left out are off by."""
+        return [*(pivot.symbol for pivot in self.pivots), *self.left_out]
+
+    def trouble(self, guards: Array, largest: float) -> str | None:
+        """Whose rows hold in another way than where the model stands; `largest` acceleration."""
+        for pivot, value in zip(self.pivots, guards, strict=False):
+            if not abs(value) > LOST_PIVOT * abs(pivot.value):
+                return pivot.owner
+        for r, value in zip(self.dependent, guards[len(self.pivots) :], strict=True):
+            if not abs(value) <= LOOSE * max(1.0, largest):
+                return self.written.owners[r]
+        return None
+
+    def check(self, guards: Array, largest: float) -> None:
+        """Refuse places where the formulas do not hold."""
+        owner = self.trouble(guards, largest)
+        if owner is not None:
+            raise ModelError(
+                f"equations: rows of '{owner}' depend on others in another way here than where the model stands, or this place "
+                "does not obey them; let the model begin in a pose that is not singular (model.begin), or project the state."
+            )
 
     def name(self, value: Any) -> Any:
         """A symbol for a formula that is used again; numbers, symbols and short formulas of parameters stay as they are."""
@@ -122,7 +159,9 @@ class Solved:
         """A function of numbers (q, v, time, parameters) for formulas in these names."""
         from coordinator.equations.source import python_function
 
-        w, function = self.written, python_function(self, values)
+        w, guards = self.written, self.guards
+        n, count = len(w.coordinates), len(values)
+        function = python_function(self, [*values, *guards, *(self.accelerations if self.left_out else [])])
 
         def at(q: Any, v: Any, time: float = 0.0, parameters: Mapping[str, float] | None = None) -> Array:
             q, v = np.ravel(np.asarray(q, float)), np.ravel(np.asarray(v, float))
@@ -133,9 +172,11 @@ class Solved:
             known = w.values(parameters)
             courses = np.array([w.led.value(one, time) for one in w.led.named])
             numbers = np.array([known[one] for one in w.parameters])
-            found = np.zeros(len(values))
+            found = np.zeros(count + len(guards) + (n if self.left_out else 0))
             function(time, q, v, numbers, courses, found)
-            return found
+            largest = float(np.abs(found[count + len(guards) :]).max(initial=0.0))
+            self.check(found[count : count + len(guards)], largest)
+            return found[:count]
 
         return at
 

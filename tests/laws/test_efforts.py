@@ -128,6 +128,32 @@ def test_parameters_by_name_are_those_of_another_model():
     assert np.allclose(one.at(q, v, parameters={"rod.length": 1.7}), two.at(q, v), rtol=1e-12, atol=1e-12)
 
 
+def parallelogram(angle):
+    """Three rods; flat at angle 0, where all rows of the loop along the line say the same."""
+    tip = (np.cos(angle), np.sin(angle))
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("left", Rod((0.0, 0.0), tip, 1.0))
+    model.add("top", Rod(tip, (tip[0] + 2.0, tip[1]), 1.0))
+    model.add("right", Rod((2.0, 0.0), (tip[0] + 2.0, tip[1]), 1.0))
+    model.join("a", Revolute(), "ground", "left.start")
+    model.join("b", Revolute(), "left.end", "top.start")
+    model.join("c", Revolute(), "top.end", "right.end")
+    model.join("d", Revolute(), "ground", "right.start", at=(2.0, 0.0))
+    return model
+
+
+def test_what_was_written_at_a_singular_pose_is_refused_at_others():
+    """A row that followed from others there does not here: without it the mechanism would have a freedom too many."""
+    flat, open_ = equations(parallelogram(0.0)), equations(parallelogram(0.7))
+    at_flat, at_open = (Solved(one, (one.start[0], one.start[1])) for one in (flat, open_))
+    assert len(at_flat.dependent) == 1
+    assert not at_open.dependent
+    q, v = open_.start
+    assert np.isfinite(at_open.at(q, v)[0]).all()
+    with pytest.raises(ModelError, match="depend on others in another way here"):
+        at_flat.at(q, v)
+
+
 def test_what_cannot_be_told_is_refused():
     model = chain(2)
     for mask in ([1, 0], [0, 0, 0], [2, 0, 0]):
