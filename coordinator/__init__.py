@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from coordinator.distributed.protocol.deadlines import Deadlines
     from coordinator.distributed.workers.black_box import BlackBox
     from coordinator.distributed.workers.distributed_run import LaunchConfig
+    from coordinator.equations.generated import Generated
     from coordinator.record.checkpoints.folder import Checkpoints, CheckpointWarning
     from coordinator.record.difference import Difference, first_difference, why_different
     from coordinator.record.run import Run
@@ -50,6 +51,7 @@ _HOMES = {
     "Deadlines": "distributed.protocol.deadlines",
     "Difference": "record.difference",
     "Examination": "checks.examination",
+    "Generated": "equations.generated",
     "GlobalPenalty": "couplings.centralized",
     "Glued": "couplings",
     "LaunchConfig": "distributed.workers.distributed_run",
@@ -88,6 +90,7 @@ __all__ = [
     "Deadlines",
     "Difference",
     "Examination",
+    "Generated",
     "GlobalPenalty",
     "Glued",
     "LaunchConfig",

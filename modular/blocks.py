@@ -96,6 +96,7 @@ def shaped(item: types.Type, shapes_of: Any) -> Any:
 
         return made(types.StarArgTuple(patterns)), generate
 
+    make.shapes_of = shapes_of  # for who runs kernels as plain Python
     return make
 
 

@@ -423,6 +423,7 @@ class GivesEquations(Protocol):
     All at the coordinates q and velocities v = dq/dt that `state()` shows and lets be written; k of them per body. A stack whose
     mass matrices or Jacobians change with q says `varying = True`. One whose constraints follow something over time has a method
     `read_off(elements)`: from then on they are those of the clock, with rates as they are `Elements.beyond` later.
+    They are played over symbols too, and so should do nothing with numbers but reckon (modular/naming.py).
     """
 
     def mass(self) -> Array:

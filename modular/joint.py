@@ -94,6 +94,7 @@ class Joint(Component):
 
     symmetric: ClassVar[bool] = True  # swapping its sides changes nothing
     coincident: ClassVar[bool] = True  # its two points must coincide
+    together: ClassVar[bool] = True  # both sides get opposite wrenches at one point; False: each at its own
     apart: ClassVar[bool] = False  # its two points must not: it spans a distance
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)  # where it means something
     otherwise: ClassVar[str] = ""  # and what to take elsewhere

@@ -18,6 +18,7 @@ from scenarios.commands.assemble import assemble
 from scenarios.commands.bench import bench
 from scenarios.commands.check import check
 from scenarios.commands.compare import compare
+from scenarios.commands.equations import equations
 from scenarios.commands.export import export
 from scenarios.commands.gallery import gallery
 from scenarios.commands.kernels import kernels
@@ -139,8 +140,8 @@ def modular(
 
 app.command("list")(list_)
 for command in (
-    run, check, assemble, mobility, kinematics, statics, inverse, modes, show, gallery, study, compare, rerun, resume, rewind,
-    export, live, replay, bench, worker, kernels,
+    run, check, assemble, mobility, kinematics, statics, inverse, modes, equations, show, gallery, study, compare, rerun, resume,
+    rewind, export, live, replay, bench, worker, kernels,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(keys, name="keys")

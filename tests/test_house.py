@@ -320,10 +320,12 @@ def test_every_dependency_is_used_and_every_use_declared():
     project = tomllib.loads(text("pyproject.toml"))["project"]
     declared = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in project["dependencies"]}
     used = {{"PIL": "pillow", "zmq": "pyzmq"}.get(name, name) for name in read()[2]}
-    wanted = [name for brings in ("data", "cluster", "live") for name in project["optional-dependencies"][brings]]
+    wanted = [
+        name for brings in ("data", "cluster", "live", "symbolic") for name in project["optional-dependencies"][brings]
+    ]
     extra = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in wanted}
     assert used - extra - set(PACKAGES) - sys.stdlib_module_names == declared
-    assert {"xarray", "pandas", "distributed", "viser", "websockets", "msgspec"} <= used & extra
+    assert {"xarray", "pandas", "distributed", "viser", "websockets", "msgspec", "sympy"} <= used & extra
 
 
 # --- layers -------------------------------------------------------------------------------------------------

@@ -66,6 +66,7 @@ class KnifeEdge(Joint):
     normal: Sequence[float] | None = None
 
     symmetric: ClassVar[bool] = False
+    together: ClassVar[bool] = False
 
     def attach(self, name: str, first: Side, second: Side, a: Array, b: Array) -> Attachment:
         """Take the points and the normal on the first side."""

@@ -26,6 +26,7 @@ METHODS = {
     "baumgarte": "centralized(solver=baumgarte)",
     "substitution": "centralized(solver=substitution)",
     "global-penalty": "centralized(solver=globalpenalty)",
+    "generated": "centralized(solver=generated)",
     "rk4": "centralized(solver=minimalcoordinates(method=RK4))",
     "dop853": "centralized(solver=minimalcoordinates(method=DOP853, rtol=1e-12, atol=1e-12))",
 }

@@ -116,6 +116,10 @@ class LedBodies(BodyStack):
         self.play("read_off", elements)
         self.beyond = float(elements.beyond[0])
 
+    def coordinate_names(self) -> list[str]:
+        """Place and angle, or place and quaternion."""
+        return ["x", "y", "theta"] if len(self.gravity) == 2 else ["x", "y", "z", "p_0", "p_1", "p_2", "p_3"]
+
     def mass(self) -> Array:
         """Any will do: every coordinate is told."""
         return np.broadcast_to(np.eye(self.q.shape[1]), (self.count, self.q.shape[1], self.q.shape[1])).copy()

@@ -37,6 +37,7 @@ from modular.body import Body, Fellows
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.integrator import GAINS, SCHEME, SOLVER, STEPS
+from modular.naming import Naming
 from modular.port import Port
 from modular.side import Mark
 
@@ -178,6 +179,10 @@ class NaturalBody(Body):
     def mass_matrix(self) -> Array:
         """(A1.12) without its unit matrices, (e, e)."""
         return np.asarray(self.derived.mass_matrix[0])
+
+    def named_mass(self, symbol: Naming) -> Array:
+        """The same from numbers with names: in proportion to its mass, unless a type says otherwise."""
+        return np.asarray(self.mass_matrix / self.total_mass * symbol("mass", self.total_mass))
 
     @property
     def gram(self) -> Array:

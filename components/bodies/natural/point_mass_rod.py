@@ -23,7 +23,9 @@ from components.bodies.natural.straight import (
     straight_elements,
 )
 from components.bodies.short_sums import outer
+from modular.elements import Array
 from modular.integrator import Integrator
+from modular.naming import Naming
 from modular.port import Port
 
 
@@ -66,6 +68,11 @@ class PointMassRod(BatchedBody):
             ends_as_ports(start, end),
             np.full(n, 2),
         )
+
+    def named_mass(self, symbol: Naming) -> Array:
+        """Each point has its mass."""
+        first, second = self.masses
+        return np.array([[symbol("masses_1", first), 0.0], [0.0, symbol("masses_2", second)]], object)
 
     def check(self, name: str) -> list[str]:
         """Everything that is wrong with the data; the ends of a rod are ports that it can follow."""

@@ -20,10 +20,13 @@ from modular.component import Component
 from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.integrator import Integrator
+from modular.naming import Naming
 from modular.port import Port
 
 # radii of gyration: ports beyond lose more than seven bits to points that are one radius apart
 MAX_PORT_DISTANCE_IN_RADII = 128.0
+
+SMALLEST_SHARE = 1e-14  # of the largest in a mass matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,36 @@ class RigidBody(BatchedBody):
             raise ModelError(f"RigidBody: bodies in the bases {sorted(found)}; lay out those of one basis together.")
         elements = _elements_of(bodies, centre, second_moment, mass, farthest, int(ranks[0]))
         return Layout(elements, mass, centre, second_moment, ports, counts, points_in(bodies[0].basis, int(ranks[0])))
+
+    def named_mass(self, symbol: Naming) -> Array:
+        """From its mass and its inertia, which enter in proportion: M = S^+T diag(m, P) S^+ with Q = S A, P the second moments.
+
+        A is the mass centre with the axes of the world at the start, in which its elements Q are the columns of S.
+        """
+        elements, d = self.elements, self.dimension
+        frame = np.column_stack(
+            [self.derived.fall[0], elements - np.outer(self.derived.fall[0], self.derived.centre[0])]
+        )
+        back = np.linalg.pinv(frame)  # (1 + d, e)
+        found = _without_rounding(np.outer(back[0], back[0])) * symbol("mass", self.mass)
+        tensor = self.inertia_tensor
+        shrink: Any = 1.0
+        if len(elements) == 2 == self.point_count:  # a line of points: their distance has a name
+            length = float(np.linalg.norm(elements[1] - elements[0]))
+            shrink = symbol("length", length) ** -2 * length**2
+        if d == 2:
+            moments = self.derived.second_moment[0] / float(tensor) if float(tensor) else np.zeros((2, 2))
+            return np.asarray(
+                found + _without_rounding(back[1:].T @ moments @ back[1:]) * (symbol("inertia", float(tensor)) * shrink)
+            )
+        for i in range(3):
+            for j in range(i, 3):
+                one = np.zeros((3, 3))
+                one[i, j] = one[j, i] = 1.0
+                moments = 0.5 * np.trace(one) * np.eye(3) - one
+                value = symbol(f"inertia_{'xyz'[i]}{'xyz'[j]}", float(tensor[i, j]))
+                found = found + _without_rounding(back[1:].T @ moments @ back[1:]) * (value * shrink)
+        return np.asarray(found)
 
     @property
     def point_count(self) -> int:
@@ -223,3 +256,8 @@ def find_off_line(body: RigidBody) -> bool:
     axis = principal(body.mass_properties.second_moment)[1][0]
     arms = body.elements - np.outer(np.arange(len(body.elements)) < body.point_count, centre)
     return bool(np.any(np.linalg.norm(arms - np.outer(arms @ axis, axis), axis=1) > 1e-9))
+
+
+def _without_rounding(shares: Array) -> Array:
+    """Shares of a mass matrix, without what rounding made of nothing."""
+    return np.where(np.abs(shares) > SMALLEST_SHARE * np.abs(shares).max(initial=0.0), shares, 0.0)

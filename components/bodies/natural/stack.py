@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from modular.body import Body
 from modular.elements import Array, Elements, Indices
 from modular.internal_gains import InternalGains
 from modular.loop import loops_of
+from modular.naming import Naming
 from modular.newmark import Newmark
 from modular.port import PortName
 from modular.shared_constants import group_equal
@@ -173,6 +174,22 @@ class NaturalBodies(BodyStack):
         return float(body.kinetic_energy(self.q[row], self.v[row])) - before
 
     # --- equations -------------------------------------------------------------------------------------------------
+
+    def coordinate_names(self) -> list[str]:
+        """A_x, A_y, … of one body: points by capital letters, directions by u, v, w."""
+        elements, points = self.q.shape[1], len(self.points)
+        letters = "ABCD"[:points] + "uvw"[: elements - points]
+        return [f"{letter}_{axis}" for letter in letters for axis in "xyz"[: self.q.shape[2]]]
+
+    def named_numbers(self, name: str, symbol: Naming) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Rows of columns, made of numbers that have names: its mass matrix, and the length between two points that are all."""
+        body, columns = self.bodies[name], {}
+        gram = self.gram[self.make[self.row[name]]].astype(object)
+        if self.shape[0] == 2 == len(self.points):
+            gram[0, 0] = symbol("length", float(np.sqrt(gram[0, 0]))) ** 2
+        columns["gram"] = gram
+        columns["mass_matrix"] = body.named_mass(symbol)
+        return columns, {}
 
     def mass(self) -> Array:
         """M kron 1, (n, k, k)."""

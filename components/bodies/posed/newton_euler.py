@@ -215,7 +215,7 @@ class NewtonEulerBody(PosedBody):
         p, matrix, rows = q[3:], np.zeros((7, 7)), spinning(q[3:])
         matrix[:3, :3] = self.mass * np.eye(3)
         matrix[3:, 3:] = 4.0 * (rows.T * self.principal_inertia) @ rows
-        matrix[3:, 3:] += 4.0 * float(self.principal_inertia.mean()) * np.outer(p, p)
+        matrix[3:, 3:] += 4.0 * self.principal_inertia.mean() * np.outer(p, p)
         return matrix
 
     def drive(self, q: Array, v: Array, gravity: Array) -> Array:

@@ -16,6 +16,7 @@ from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
 from modular.elements import Array, Indices
 from modular.loop import loops_of
+from modular.naming import Naming
 from modular.port import PortName
 from modular.shared_constants import group_equal
 from modular.side import Mark, Side
@@ -68,6 +69,17 @@ class PosedBodies(ImpulseByBody):
         return partial(body.reach, slopes=body.slopes(q))
 
     # --- equations -------------------------------------------------------------------------------------------------
+
+    def coordinate_names(self) -> list[str]:
+        """Place and angle, or place and quaternion."""
+        return ["x", "y", "theta"] if len(self.gravity) == 2 else ["x", "y", "z", "p_0", "p_1", "p_2", "p_3"]
+
+    def named_numbers(self, name: str, symbol: Naming) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Nothing in rows; its mass and principal inertia as the description has them."""
+        body = self.bodies[name]
+        labels = ["inertia"] if len(self.gravity) == 2 else ["inertia_1", "inertia_2", "inertia_3"]
+        inertia = [symbol(label, value) for label, value in zip(labels, body.principal_inertia, strict=True)]
+        return {}, {"mass": symbol("mass", body.mass), "principal_inertia": np.array(inertia, object)}
 
     def mass(self) -> Array:
         """Mass matrices, (n, k, k)."""

@@ -1,0 +1,146 @@
+"""Numbers of a model by name: `upper.mass`, `spring.stiffness`, `gravity`.
+
+Bodies say themselves how their mass matrices are made of named numbers (modular/naming.py). Of forces it is found out: a force is
+made anew with each of its numbers changed, and what changes along in its row, in proportion, is that number; what follows from it
+in another way stays a number.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from coordinator.equations.names import symbol
+from coordinator.equations.tables import TableTwin
+from coordinator.equations.terms import Term, exact
+from modular.table import COMMON
+
+Naming = Callable[[str, float], Term]
+SAME = 1e-12  # of slopes: what a number enters in proportion
+SIGNED = frozenset({"rest", "force", "moment", "torque", "wind", "target"})  # fields that may be negative
+
+
+class Parameters:
+    """Symbols and what they stand for; or the numbers themselves."""
+
+    def __init__(self, *, numbers: bool) -> None:
+        self.numbers = numbers
+        self.values: dict[Any, float] = {}
+
+    def named(self, owner: str) -> Naming:
+        """Numbers of one component."""
+
+        def make(label: str, value: float) -> Term:
+            value = float(value)
+            if self.numbers or value == 0.0:
+                return Term(exact(value))
+            positive = value > 0.0 and label.partition("_")[0] not in SIGNED
+            one = symbol(f"{owner}.{label}" if owner else label, positive=positive)
+            self.values[one] = value
+            return Term(one)
+
+        return make
+
+
+def name_gravity(parameters: Parameters, gravity: Any) -> Any:
+    """g along one axis, or a component for each."""
+    acting = np.flatnonzero(gravity)
+    name = parameters.named("")
+    found = np.zeros(len(gravity), object)
+    if len(acting) == 1:
+        value = float(gravity[acting[0]])
+        found[acting[0]] = name("gravity", abs(value)) * (1 if value > 0.0 else -1)
+        return found
+    for k in acting:
+        found[k] = Term(exact(float(gravity[k]))) if parameters.numbers else name(f"gravity_{'xyz'[k]}", gravity[k])
+    return found
+
+
+def name_bodies(twin: TableTwin, stack: Any, parameters: Parameters) -> None:
+    """Every body gets rows of its own of what several have in common, with names for what it says has one."""
+    make, count = stack.make, stack.count
+    for name, kind, _, _ in stack.fields():
+        if kind == COMMON and name in twin.__dict__:
+            twin.__dict__[name] = twin.__dict__[name][make[:count]].copy()
+    twin.__dict__["make"] = np.arange(len(make))
+    if not hasattr(stack, "named_numbers"):
+        return
+    for name, row in stack.row.items():
+        columns, own = stack.named_numbers(name, parameters.named(name))
+        for column, values in columns.items():
+            twin.__dict__[column][row] = values
+        twin.__dict__["bodies"][name].__dict__.update(own)
+
+
+def name_force(twin: TableTwin, stack: Any, name: str, force: Any, parameters: Parameters, dimension: int) -> None:
+    """Put symbols for the numbers of a force into its row."""
+    if parameters.numbers or not is_dataclass(force):
+        return
+    row, naming = stack.row[name], parameters.named(name)
+    starts = [int(stack.first[row]), int(stack.second[row])]
+    base = _row_of(force, starts, name, dimension)
+    found: dict[tuple[str, Any], list[tuple[str, float, float]]] = {}
+    for label, value, more in _changed(force):
+        try:
+            rows = _row_of(more(1), starts, name, dimension), _row_of(more(2), starts, name, dimension)
+        except (ValueError, AssertionError, TypeError, ArithmeticError):
+            continue
+        for column in base:
+            if not base[column].shape == rows[0][column].shape == rows[1][column].shape:
+                continue
+            for place in np.argwhere((rows[0][column] != base[column]) | (rows[1][column] != base[column])):
+                at = tuple(place.tolist())
+                before = base[column][at]
+                rise, again = rows[0][column][at] - before, rows[1][column][at] - rows[0][column][at]
+                straight = abs(again - rise) <= SAME * abs(rise)
+                found.setdefault((column, at), []).append((label, value, rise / value if straight else np.nan))
+    for (column, at), asked in found.items():
+        label, value, slope = asked[0]
+        if len(asked) > 1 or not np.isfinite(slope):
+            continue
+        before = base[column][at]
+        if twin.__dict__[column][(row, *at)] != before:  # it has been looked at since, and says something else now
+            continue
+        offset = before - slope * value
+        offset = 0.0 if abs(offset) <= SAME * abs(before) else offset
+        twin.__dict__[column][(row, *at)] = naming(label, value) * exact(slope) + exact(offset)
+
+
+def _row_of(force: Any, starts: list[int], name: str, dimension: int) -> dict[str, Any]:
+    stack = force.new_stack(dimension)
+    stack.add(name, force, starts[: max(force.sides, 1)])
+    return {
+        column: np.array(getattr(stack, column)[0], float)
+        for column, kind, item, _ in stack.fields()
+        if kind == "column" and item == "float64"
+    }
+
+
+def _changed(force: Any) -> Iterator[tuple[str, float, Callable[[int], Any]]]:
+    """Each of its numbers: the name, the value, and the force with so many times that much, or one, more of it."""
+    for field in fields(force):
+        value = getattr(force, field.name)
+        if isinstance(value, bool | str) or value is None or field.name in ("axis", "normal"):
+            continue
+        try:
+            numbers = np.asarray(value, float)
+        except (TypeError, ValueError):
+            continue
+        if numbers.ndim > 1:
+            continue
+        for k, one in enumerate(numbers.reshape(-1)):
+            label = field.name
+            if numbers.ndim:
+                label += f"_{'xyz'[k] if len(numbers) <= 3 else k + 1}"
+            if one != 0.0:
+                yield label, float(one), functools.partial(_with_more, force, field.name, numbers, k)
+
+
+def _with_more(force: Any, field: str, numbers: Any, k: int, times: int) -> Any:
+    changed = numbers.copy()
+    changed.reshape(-1)[k] *= 1.0 + times
+    return replace(force, **{field: tuple(changed.tolist()) if changed.ndim else float(changed)})

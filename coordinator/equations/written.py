@@ -1,0 +1,176 @@
+"""Equations of a model as expressions: what `equations` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import sympy
+
+from coordinator.equations.courses import Led
+from modular.assembly import Assembly
+from modular.elements import Array
+from modular.errors import ModelError
+from modular.names import missing
+
+if TYPE_CHECKING:
+    from coordinator.equations.numbers import Evaluated
+
+Sparse = dict[Any, Any]
+NOTHING = sympy.Integer(0)
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a joint holds on its second side: where its point and its directions are, and how its rows follow them."""
+
+    first: list[list[Any]]  # where its elements on the first side are
+    places: list[list[Any]]
+    slopes: Sparse  # by (row, element, direction)
+
+
+class Written:
+    """M a + G^T lambda = Q, phi = 0, G v = flow, G a = gamma; with symbols for coordinates, their rates and parameters.
+
+    Coordinates and rows come in the order of the centralized solvers: bodies stack by stack with their internal constraints, then
+    joints. `parameters` holds what symbols stand for; `notes` which expressions are taken not to be zero, by component.
+    """
+
+    def __init__(
+        self, model: Assembly, coordinates: list[Any], rates: list[Any], columns: dict[str, slice],
+        parameters: dict[Any, float], led: Led, notes: dict[str, list[Any]],
+    ) -> None:  # fmt: skip
+        self.model = model
+        self.coordinates, self.rates, self.columns = coordinates, rates, columns
+        self.parameters, self.led, self.notes = parameters, led, notes
+        self.mass: Sparse = {}
+        self.loads: Sparse = {}
+        self.jacobian: Sparse = {}
+        self.constraints: list[Any] = []
+        self.owners: list[str] = []  # of each row
+        self.holonomic: list[bool] = []
+        self.rows_of: dict[str, slice] = {}  # of each joint
+        self.closing: dict[str, slice] = {}  # of the internal constraints of each body
+        self.flow: Sparse = {}  # first derivatives of courses, by row
+        self.gamma: Sparse = {}
+        self.held: dict[str, Held] = {}  # by joint
+        self.drives: dict[str, int] = {}  # how many of its rows a joint is driven along, the last ones
+        self.axes: dict[str, Any] = {}  # of ports that were asked for, as rows
+        self.start: tuple[Array, ...] = ()  # coordinates and rates where the model stands
+
+    # --- put together by who writes ------------------------------------------------------------------------------------
+
+    def add_row(self, owner: str, error: Any, *, holonomic: bool = True) -> int:
+        """One more constraint; its number."""
+        self.constraints.append(error if holonomic else NOTHING)
+        self.owners.append(owner)
+        self.holonomic.append(holonomic)
+        return len(self.constraints) - 1
+
+    def add(self, which: str, place: Any, value: Any) -> None:
+        """Add to an entry."""
+        entries = getattr(self, which)
+        total = entries.get(place, NOTHING) + value
+        if total == 0:
+            entries.pop(place, None)
+        else:
+            entries[place] = total
+
+    # --- as matrices ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def M(self) -> Any:  # noqa: N802 - as the formulas have it
+        """The mass matrix."""
+        n = len(self.coordinates)
+        return sympy.SparseMatrix(n, n, self.mass)
+
+    @cached_property
+    def Q(self) -> Any:  # noqa: N802
+        """Forces on the coordinates: weight, springs, dampers, loads, and what velocities ask for."""
+        return sympy.SparseMatrix(len(self.coordinates), 1, {(i, 0): value for i, value in self.loads.items()})
+
+    @cached_property
+    def phi(self) -> Any:
+        """All constraints; nothing in rows that lock velocities alone."""
+        return sympy.Matrix(len(self.constraints), 1, self.constraints)
+
+    @cached_property
+    def G(self) -> Any:  # noqa: N802
+        """The Jacobian of the constraints."""
+        return sympy.SparseMatrix(len(self.constraints), len(self.coordinates), self.jacobian)
+
+    @cached_property
+    def gammas(self) -> Any:
+        """What G a has to be: minus dG/dt v, and what courses ask for."""
+        return sympy.SparseMatrix(len(self.constraints), 1, {(i, 0): value for i, value in self.gamma.items()})
+
+    @cached_property
+    def multipliers(self) -> list[Any]:
+        """One for each row, named after what it belongs to."""
+        counts: dict[str, int] = {}
+        found = []
+        for owner in self.owners:
+            counts[owner] = counts.get(owner, 0) + 1
+            found.append(sympy.Symbol(f"{owner}.lambda_{counts[owner]}", real=True))
+        return found
+
+    def joint(self, name: str) -> Any:
+        """phi of one joint."""
+        if name not in self.rows_of:
+            raise ModelError(missing("joint", name, self.rows_of, "equations"))
+        return self.phi[self.rows_of[name], :]
+
+    def body(self, name: str) -> Any:
+        """The internal constraints of one body."""
+        if name not in self.closing:
+            raise ModelError(missing("body", name, self.closing, "equations"))
+        return self.phi[self.closing[name], :]
+
+    def parameter(self, name: str) -> Any:
+        """The symbol of a parameter, such as "upper.mass"."""
+        known = {one.name: one for one in self.parameters}
+        if name not in known:
+            raise ModelError(missing("parameter", name, known, "equations"))
+        return known[name]
+
+    # --- at numbers ----------------------------------------------------------------------------------------------------
+
+    def values(self, parameters: Mapping[str, float] | None = None) -> dict[Any, float]:
+        """What parameters stand for, with some of them changed by name."""
+        return self.parameters | {self.parameter(name): float(value) for name, value in (parameters or {}).items()}
+
+    def at(
+        self, q: Sequence[float] | Array, v: Sequence[float] | Array, time: float = 0.0,
+        parameters: Mapping[str, float] | None = None,
+    ) -> dict[str, Array]:  # fmt: skip
+        """M, Q, phi, G and gamma as arrays of numbers ("mass", "loads", "constraints", "jacobian", "gamma")."""
+        return self.evaluated.at(time, q, v, self.values(parameters))
+
+    @cached_property
+    def evaluated(self) -> Evaluated:
+        """Functions of numbers, made once."""
+        from coordinator.equations.numbers import Evaluated
+
+        return Evaluated(self)
+
+    def operations(self) -> int:
+        """Additions, multiplications and functions of all of it, what is common worked out once."""
+        every = [*self.mass.values(), *self.loads.values(), *self.jacobian.values(), *self.gamma.values()]
+        common, left = sympy.cse([*every, *self.constraints], order="none")
+        return int(sum(one.count_ops() for _, one in common) + sum(one.count_ops() for one in left))
+
+    # --- to be read ----------------------------------------------------------------------------------------------------
+
+    def latex(self) -> str:
+        """A page of LaTeX."""
+        from coordinator.equations.page import latex
+
+        return latex(self)
+
+    def markdown(self) -> str:
+        """The same for Markdown with formulas between dollars."""
+        from coordinator.equations.page import markdown
+
+        return markdown(self)
