@@ -31,7 +31,7 @@ from scenarios.commands.resume import resume
 from scenarios.commands.rewind import rewind
 from scenarios.commands.run import run
 from scenarios.commands.show import show
-from scenarios.commands.statics import inverse, statics
+from scenarios.commands.statics import equilibrium, inverse, linearise, statics
 from scenarios.commands.study import study
 from scenarios.commands.workers import keys, worker
 from scenarios.terminal import refusals
@@ -134,8 +134,8 @@ def modular(
 
 app.command("list")(list_)
 for command in (
-    run, check, assemble, mobility, kinematics, statics, inverse, modes, show, gallery, study, compare, rerun, resume, rewind,
-    export, live, replay, bench, worker, kernels,
+    run, check, assemble, mobility, kinematics, statics, equilibrium, inverse, modes,
+    linearise, show, gallery, study, compare, rerun, resume, rewind, export, live, replay, bench, worker, kernels,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(keys, name="keys")

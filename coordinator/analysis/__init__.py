@@ -8,10 +8,11 @@ from coordinator.analysis.linearise import linearise
 from coordinator.analysis.locus import Change, Locus, root_locus
 from coordinator.analysis.mobility import Mobility, Motion, Sharing, mobility
 from coordinator.analysis.modes import Modes, modes, modes_of
+from coordinator.analysis.result import Result, load_result
 from coordinator.analysis.statics import Equilibrium, Statics, equilibrium, statics
 
 __all__ = [
-    "Assembled", "Change", "Efforts", "Equilibrium", "Linear", "Locus", "Mobility", "Modes", "Motion", "Moved", "Sharing",
-    "Statics", "Workspace", "assemble", "branches", "equilibrium", "inverse_dynamics", "inverse_kinematics", "kinematics",
-    "linearise", "mobility", "modes", "modes_of", "root_locus", "statics", "workspace",
+    "Assembled", "Change", "Efforts", "Equilibrium", "Linear", "Locus", "Mobility", "Modes", "Motion", "Moved", "Result",
+    "Sharing", "Statics", "Workspace", "assemble", "branches", "equilibrium", "inverse_dynamics", "inverse_kinematics",
+    "kinematics", "linearise", "load_result", "mobility", "modes", "modes_of", "root_locus", "statics", "workspace",
 ]  # fmt: skip

@@ -14,9 +14,11 @@ import numpy as np
 
 from coordinator.analysis.assembling import with_ports_at
 from coordinator.analysis.led_motion import Inputs, Walk, refuse_freedoms, rising, singular, with_drives
+from coordinator.analysis.result import AXES, Result
 from coordinator.couplings.centralized.coupling import Centralized
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.freedoms import find_freedoms
+from coordinator.record.export import Series
 from coordinator.record.obstacles import PRESCRIBED
 from coordinator.record.run import Run
 from coordinator.simulation import Simulation
@@ -28,6 +30,7 @@ from modular.one_thread import on_one_thread
 from modular.port import GROUND
 
 EVEN = 1e-9  # of a step: by how much times may be off an even spread
+OTHERS = ("axis", "place", "slowest")  # names that arrays of a workspace have already
 PATH = "-path"  # the name of what leads a port: its body, its port, and this
 MOST_TURNED = 1.5  # [rad], by a body between two samples: two of them turn by less than half a turn against each other
 
@@ -78,7 +81,7 @@ def inverse_kinematics(model: Assembly, paths: Mapping[str, Any], times: Sequenc
 
 
 @dataclass(frozen=True)
-class Workspace:
+class Workspace(Result):
     """Where a port can be led: a grid over the ranges of drives, NaN where the mechanism cannot be closed."""
 
     port: str
@@ -93,6 +96,42 @@ class Workspace:
     def reached(self) -> Array:
         """Which of them can be closed."""
         return ~np.isnan(self.places[..., 0])
+
+    @property
+    def rows(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A line for each of the values of all drives together."""
+        return tuple(f"{drive}_" if drive in OTHERS else drive for drive in self.drives)
+
+    def summary(self) -> list[str]:
+        """In words, a line each."""
+        reached = self.reached
+        if not reached.any():
+            return [f"'{self.port}': none of these values can be reached"]
+        places = self.places[reached]
+        spans = ", ".join(
+            f"{axis} {a:.4g} … {b:.4g} m" for axis, a, b in zip(AXES, places.min(0), places.max(0), strict=False)
+        )
+        where = np.unravel_index(int(np.nanargmin(self.slowest)), self.slowest.shape)
+        at = ", ".join(
+            f"{drive} = {values[k]:.4g}" for drive, values, k in zip(self.drives, self.values, where, strict=True)
+        )
+        return [
+            f"{int(reached.sum())} of {reached.size} values can be reached: {spans}",
+            f"nearest to a singular place at {at}: there it moves by {self.slowest[where]:.3g} m per unit of its drives at least",
+        ]
+
+    def series(self) -> dict[str, Series]:
+        """Its arrays, by name."""
+        words = "the least that it moves per unit of the drives"
+        return {
+            "place": Series((*self.rows, "axis"), self.places, "m", f"where '{self.port}' is"),
+            "slowest": Series(self.rows, self.slowest, "m", words),
+        }
+
+    def labels(self) -> dict[str, Sequence[Any]]:
+        """What the places along each axis are called."""
+        values = {drive: own.tolist() for drive, own in zip(self.rows, self.values, strict=True)}
+        return {**values, "axis": AXES[: self.places.shape[-1]]}
 
 
 @on_one_thread

@@ -17,6 +17,9 @@ from scipy import optimize
 
 from coordinator.analysis.linearise import linearise
 from coordinator.analysis.modes import DRIFTING, Modes, modes_of
+from coordinator.analysis.result import Result
+from coordinator.analysis.result_files import Kept
+from coordinator.record.export import Series
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import ModelError
@@ -30,7 +33,7 @@ Look = Callable[..., Modes]  # at a value, with so many modes that drift
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(Kept):
     """A value at which what was stable is so no more, or the other way round."""
 
     value: float
@@ -39,9 +42,10 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Locus:
+class Locus(Result):
     """Eigenvalues (values, modes) [1/s] of modes that are followed, where they turn forwards or not at all; nan: elsewhere."""
 
+    rows = ("at",)
     setting: str
     values: Array
     eigenvalues: Any
@@ -51,6 +55,46 @@ class Locus:
     def frequencies(self) -> Array:
         """Of what swings [Hz]."""
         return np.asarray(np.abs(self.eigenvalues.imag) / (2.0 * np.pi))
+
+    def summary(self) -> list[str]:
+        """In words, a line each."""
+        low, high = float(self.values[0]), float(self.values[-1])
+        lines = [
+            f"{self.setting} from {low:g} to {high:g}: {len(self.values)} values, {self.eigenvalues.shape[1]} modes"
+        ]
+        lines += [
+            f"{'stable' if change.stable else 'not stable'} beyond {self.setting} = {change.value:.9g}, where an eigenvalue is "
+            f"{abs(change.eigenvalue.imag):.6g}i 1/s"
+            for change in self.changes
+        ]
+        return lines if self.changes else [*lines, f"{'stable' if self.stable.all() else 'not stable'} all along"]
+
+    def series(self) -> dict[str, Series]:
+        """Its arrays, by name."""
+        words = "eigenvalue of a mode that is followed; no number where there is none that turns forwards"
+        return {
+            "value": Series(("at",), self.values, "", f"value of {self.setting}"),
+            "stable": Series(("at",), self.stable, "", "whether nothing grows"),
+            "frequency": Series(("at", "mode"), self.frequencies, "Hz", "frequency of a mode that is followed"),
+            "eigenvalue": Series(("at", "mode"), self.eigenvalues, "1/s", words),
+            "change_value": Series(
+                ("change",), np.array([one.value for one in self.changes]), "", "where stability changes"
+            ),
+            "change_eigenvalue": Series(
+                ("change",),
+                np.array([one.eigenvalue for one in self.changes], complex),
+                "1/s",
+                "that has no real part there",
+            ),
+        }
+
+    def labels(self) -> dict[str, Sequence[Any]]:
+        """What the places along each axis are called."""
+        return {
+            "at": range(len(self.values)),
+            "mode": range(self.eigenvalues.shape[1]),
+            "change": range(len(self.changes)),
+        }
 
     @property
     def stable(self) -> Any:

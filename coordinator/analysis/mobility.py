@@ -15,16 +15,21 @@ C. R. Calladine, "Matrix analysis of statically and kinematically indeterminate 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from coordinator.analysis.forms import Vanishing, vanishing
+from coordinator.analysis.ports import port_places, port_velocities, stacked, states_of
+from coordinator.analysis.result import AXES, Result
+from coordinator.analysis.result_files import Kept
 from coordinator.analysis.tangent import dense
 from coordinator.couplings.centralized.coupling import Centralized
 from coordinator.couplings.centralized.equations import Equations
+from coordinator.record.export import Series
 from coordinator.simulation import Simulation
 from modular.assembly import Assembly
 from modular.elements import Array
@@ -38,7 +43,7 @@ MOST_FORMS = 40  # motions up to which the second order is looked at
 
 
 @dataclass(frozen=True)
-class Motion:
+class Motion(Kept):
     """A motion that joints leave free: a body that leads it, and who goes along."""
 
     body: str
@@ -60,7 +65,7 @@ class Motion:
 
 
 @dataclass(frozen=True)
-class Sharing:
+class Sharing(Kept):
     """Joints that may hold each other in tension: how they share a load no equation tells."""
 
     joints: list[str]
@@ -68,9 +73,10 @@ class Sharing:
 
 
 @dataclass(frozen=True)
-class Mobility:
+class Mobility(Result):
     """Counts and names; `finite`: freedoms to second order, None where joints lock velocities alone or motions are too many."""
 
+    rows = ("motion",)
     free: int  # of all bodies, before joints
     locks: int  # directions that joints lock, one by one
     freedoms: int
@@ -81,6 +87,9 @@ class Mobility:
     branches: int | None  # lines on which motions go on, where they are lines
     smallest: float  # singular value that still counts, of rows of length one: how near a pose is where another motion appears
     assembly: Assembly = field(repr=False)
+    rest: dict[str, tuple[Array, slice]] = field(
+        repr=False
+    )  # of each body, where it stands and which coordinates are its own
 
     @property
     def redundancies(self) -> int:
@@ -121,6 +130,27 @@ class Mobility:
                 what = "nothing of that goes on" if self.finite == 0 else f"only {self.finite} of that go on"
                 lines.append(f"{what} to second order: the model is shaky here, not movable")
         return lines
+
+    def series(self) -> dict[str, Series]:
+        """Its arrays, by name."""
+        words = "how ports go in a free motion"
+        places = port_places(self.assembly, self.rest)
+        if not places or not self.motions:
+            return {
+                "motion_is_idle": Series(("motion",), np.array([one.idle for one in self.motions], bool), "", "idle")
+            }
+        velocities = np.array([motion.velocities for motion in self.motions]).T
+        ports = port_velocities(self.assembly, self.rest, velocities)
+        return {
+            "motion_is_idle": Series(("motion",), np.array([one.idle for one in self.motions], bool), "", "idle"),
+            "way": Series(("motion", "port", "axis"), stacked(ports), "", words),
+            "place": Series(("port", "axis"), stacked(places), "m", "where ports are"),
+        }
+
+    def labels(self) -> dict[str, Sequence[Any]]:
+        """What the places along each axis are called."""
+        ports = list(port_places(self.assembly, self.rest))
+        return {"motion": range(len(self.motions)), "port": ports, "axis": AXES[: self.assembly.dimension]}
 
 
 @on_one_thread
@@ -169,6 +199,7 @@ def _mobility(equations: Equations, model: Assembly) -> Mobility:
         branches=None if found is None else found.lines,
         smallest=float(values.min(initial=np.inf)),
         assembly=model,
+        rest=states_of(equations, q),
     )
 
 

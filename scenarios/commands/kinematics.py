@@ -46,7 +46,10 @@ def kinematics(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write a run folder: modular show DIR draws anything of it by name."),
+        typer.Option(
+            metavar="DIR",
+            help="Write a run folder: modular show DIR draws anything of it by name. A workspace is kept as it is.",
+        ),
     ] = None,
     overwrite: Overwrite = False,
     picture: Annotated[
@@ -70,13 +73,12 @@ def kinematics(
         import numpy as np
 
         from coordinator import analysis
-        from scenarios.report import trajectories
         from scenarios.report.first_use import compiling
-        from scenarios.report.kinematics import draw_workspace, print_kinematics, print_workspace
+        from scenarios.report.kinematics import print_kinematics, print_workspace
         from scenarios.report.page import write
+        from scenarios.report.results import check_places, draw_result, keep
 
-        if picture is not None and not picture.resolve().parent.is_dir():
-            raise ModelError(f"--picture {picture}: the folder '{picture.parent}' is not there; make it first.")
+        check_places(None, picture, overwrite=overwrite)
         if out is not None and out.exists() and not overwrite:
             raise ModelError(f"--out {out}: it is there already; give another name, or --overwrite.")
         for option, typed in (("--lead", lead or []), ("--range", ranges or [])):
@@ -88,15 +90,15 @@ def kinematics(
                 "--workspace PORT and --range JOINT=LOW:HIGH:COUNT belong together; give both, or neither."
             )
         if workspace is not None:
-            if lead or out is not None:
-                raise ModelError("--workspace tells where a port can be led; --lead and --out are for one motion.")
+            if lead:
+                raise ModelError("--workspace tells where a port can be led; --lead is for one motion.")
             spans = dict(map(_range_of, ranges or []))
             with compiling(console, "looking…"):
                 assembly, _ = load(target, settings)
                 reach = analysis.workspace(assembly, workspace, spans)
             print_workspace(console, assembly.title or target, reach)
-            if picture is not None:
-                say(console, f"written: {write(draw_workspace(reach, assembly.title or target), picture)}")
+            for line in keep(reach, assembly.title or target, out, picture):
+                say(console, line)
             return
         paths = dict(map(_path_of, lead or []))
         with compiling(console, "looking…"):
@@ -110,7 +112,7 @@ def kinematics(
             found = moves(assembly, paths, times)
         print_kinematics(console, assembly.title or target, found)
         if picture is not None:
-            say(console, f"written: {write(trajectories.draw(found), picture)}")
+            say(console, f"written: {write(draw_result(found, assembly.title or target), picture)}")
         if out is not None:
             found.save(out)
             say(console, f"written to {out}; modular show {out} --curves NAME draws what is named")
