@@ -6,6 +6,7 @@ saved as any other. No force has a say, and nothing is integrated (led_motion.py
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.analysis.assembling import with_ports_at
+from coordinator.analysis.conditioning import Conditioning, Singular, told
 from coordinator.analysis.led_motion import Inputs, Walk, refuse_freedoms, rising, singular, with_drives
 from coordinator.analysis.result import AXES, Result
 from coordinator.couplings.centralized.coupling import Centralized
@@ -24,13 +26,14 @@ from coordinator.record.run import Run
 from coordinator.simulation import Simulation
 from modular.assembly import Assembly
 from modular.elements import Array
-from modular.errors import ModelError
+from modular.errors import ModelError, RunWarning
 from modular.names import first_few
 from modular.one_thread import on_one_thread
 from modular.port import GROUND
 
 EVEN = 1e-9  # of a step: by how much times may be off an even spread
 OTHERS = ("axis", "place", "slowest")  # names that arrays of a workspace have already
+MOST_TOLD = 3  # singular places
 PATH = "-path"  # the name of what leads a port: its body, its port, and this
 MOST_TURNED = 1.5  # [rad], by a body between two samples: two of them turn by less than half a turn against each other
 
@@ -276,7 +279,7 @@ def _recorded(led: Assembly, times: Array, who: str, *, free: bool) -> Run:
         if not free:
             refuse_freedoms(equations, led, who)
         walk = Walk(equations, 0.0, free=free)
-        freedoms = find_freedoms(equations).number
+        freedoms, conditioning = find_freedoms(equations).number, Conditioning(equations)
         simulation.recorder.segments = []
         simulation.past.prescribed = True
         simulation.events.append({"tick": 0, "time": 0.0, "kind": PRESCRIBED, "name": who, "repeats": False})
@@ -292,12 +295,35 @@ def _recorded(led: Assembly, times: Array, who: str, *, free: bool) -> Run:
                     f"{who}: at {time:.6g} s the mechanism stands where branches meet (it is singular there), and nothing says on "
                     "which it goes on; take times that pass it by, or lead another of its joints."
                 )
+            conditioning.look(time)
             _refuse_fast(equations, led, walk, step, time, who)
             equations.write(a=walk.a)
             equations.exert_joints(np.full(equations.rows, np.nan))  # of forces nothing is known
             simulation.system.tick = tick
             simulation.recorder.record(simulation.system)
+        _tell(simulation, conditioning.singular(), max(conditioning.smallest), who)
         return simulation.recorded
+
+
+def _tell(simulation: Simulation, found: Sequence[Singular], largest: float, who: str) -> None:
+    """Singular places that the motion goes through or comes near to: in words, and among what happened on the way."""
+    for one in found:
+        kind, name = "singular" if one.passed else "nearly singular", one.bodies[0] if one.bodies else ""
+        simulation.events.append(
+            {"tick": round(one.time / simulation.dt), "time": one.time, "kind": kind, "name": name, "repeats": False}
+        )
+    said = [told(one) for one in found[:MOST_TOLD]]
+    if len(found) > MOST_TOLD:
+        said.append(f"and so {len(found) - MOST_TOLD} times more")
+    if any(one.passed for one in found):
+        said.append("where it goes through one it is taken to go straight on: nothing but its smoothness says so")
+    if near := [one.smallest for one in found if not one.passed]:
+        times = largest / max(min(near), 1e-300)
+        said.append(
+            f"where it is near one velocities, accelerations and errors are up to {times:.2g} times as large as elsewhere"
+        )
+    if said:
+        warnings.warn(f"{who}: {'; '.join(said)}.", RunWarning, stacklevel=4)
 
 
 def _refuse_fast(equations: Equations, led: Assembly, walk: Walk, step: float, time: float, who: str) -> None:

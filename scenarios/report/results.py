@@ -10,6 +10,7 @@ import numpy as np
 
 from coordinator import Run
 from coordinator.analysis import (
+    Along,
     Assembled,
     Efforts,
     Equilibrium,
@@ -73,6 +74,30 @@ def _(found: Efforts, title: str) -> Figure:
         panels[-1].plot(found.times, found.power(drive), color=colours[drive], linewidth=1.3, label=drive)
     dress(panels[-1], "power [W]", time=True)
     legend(panels[-1])
+    return figure
+
+
+@draw_result.register(Along)
+def _(found: Along, title: str) -> Figure:
+    """How well joints hold what they hold, over time, with the singular places on the way; and freedoms."""
+    figure = sheet(f"{title}: how near to singular places", 9.0, 5.6)
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.2, 1.0])
+    held = np.where(np.isfinite(found.smallest), found.smallest, np.nan)
+    above.plot(found.times, held, color=COLOURS[0], linewidth=1.4)
+    for one in found.singular:
+        colour = COLOURS[1] if one.passed or not one.smallest else COLOURS[4]
+        above.axvline(one.time, color=colour, linewidth=0.9, linestyle=(0, (4, 3)))
+        names = ", ".join(one.bodies[:2]) + (" …" if len(one.bodies) > 2 else "")
+        above.annotate(
+            f"{one.time:.4g} s: {names}", (one.time, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 3),
+            textcoords="offset points", fontsize=7.5, ha="left", rotation=20, color=colour,
+        )  # fmt: skip
+    dress(above, "smallest singular value")
+    above.set_ylim(bottom=0.0)
+    below.step(found.times, found.freedoms, color="#222222", linewidth=1.4, where="post")
+    below.yaxis.get_major_locator().set_params(integer=True)
+    below.set_ylim(0.0, float(found.freedoms.max(initial=1)) + 0.5)
+    dress(below, "freedoms", time=True)
     return figure
 
 

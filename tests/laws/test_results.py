@@ -14,9 +14,11 @@ from coordinator.analysis import (
     Result,
     equilibrium,
     inverse_dynamics,
+    kinematics,
     linearise,
     load_result,
     mobility,
+    mobility_along,
     modes,
     root_locus,
     statics,
@@ -63,11 +65,12 @@ def found():
         "Locus": root_locus(hanging, "stiffness", [1.0, 2.0, 4.0]), "Mobility": mobility(door()),
         "Statics": statics(door(), seek=True), "Equilibrium": equilibrium(hanging()),
         "Efforts": inverse_dynamics(arm, motions, TIMES),
+        "Along": mobility_along(kinematics(arm, motions, TIMES)),
         "Workspace": workspace(arm, "model.end", {"pin": [0.0, 0.4], "pin2": [-0.5, 0.0, 0.5]}),
     }  # fmt: skip
 
 
-KINDS = ["Modes", "Linear", "Locus", "Mobility", "Statics", "Equilibrium", "Efforts", "Workspace"]
+KINDS = ["Along", "Modes", "Linear", "Locus", "Mobility", "Statics", "Equilibrium", "Efforts", "Workspace"]
 
 
 def content(result):

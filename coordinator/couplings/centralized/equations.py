@@ -74,7 +74,7 @@ class Equations:
         self.closing: dict[str, slice] = {}  # rows of each body's internal constraints
         self.rows = 0
         for stack in self.stacks:
-            n, m = self._closure(stack)[0].shape
+            n, m = self.closure_of(stack)[0].shape
             self.body_rows.append(slice(self.rows, self.rows + n * m))
             for name, row in stack.row.items():
                 self.closing[name] = slice(self.rows + row * m, self.rows + (row + 1) * m)
@@ -198,7 +198,7 @@ class Equations:
 
     # --- constraints, where the system stands -------------------------------------------------------------------------
 
-    def _closure(self, stack: Any) -> tuple[Array, Array, Array]:
+    def closure_of(self, stack: Any) -> tuple[Array, Array, Array]:
         """Internal constraints of a stack of bodies; those that are led read theirs off the clock."""
         if _led(stack):
             stack.read_off(self.system.elements)
@@ -209,7 +209,7 @@ class Equations:
         """phi; zero in the rows of non-holonomic joints."""
         for joints in self.joints:
             joints.linearise(self.system.elements)
-        parts = [self._closure(stack)[0].ravel() for stack in self.stacks]
+        parts = [self.closure_of(stack)[0].ravel() for stack in self.stacks]
         parts += [joints.error[: joints.count].ravel() for joints in self.joints]
         return np.where(self.holonomic, np.concatenate(parts), 0.0) if self.rows else np.empty(0)
 
@@ -222,13 +222,13 @@ class Equations:
         """G v."""
         for joints in self.joints:
             joints.measure(self.system.elements)
-        parts = [self._closure(stack)[1].ravel() for stack in self.stacks]
+        parts = [self.closure_of(stack)[1].ravel() for stack in self.stacks]
         parts += [joints.rate[: joints.count].ravel() for joints in self.joints]
         return np.concatenate(parts) if parts else np.empty(0)
 
     def jacobian(self) -> Matrix:
         """G: internal constraints directly, joints through the elements that they read."""
-        blocks = [self._closure(stack)[2] for stack in self.stacks]
+        blocks = [self.closure_of(stack)[2] for stack in self.stacks]
 
         def places() -> Any:
             for block, part, into in zip(blocks, self.parts, self.body_rows, strict=True):
@@ -297,7 +297,7 @@ class Equations:
             elements.beyond[0] = place * h
             self.write(q=q + place * h * v)
             for stack, rows in zip(self.stacks, self.body_rows, strict=True):
-                total[rows] += weight / h * self._closure(stack)[1].ravel()
+                total[rows] += weight / h * self.closure_of(stack)[1].ravel()
             if bent:
                 elements.position[:] = start + place * h * elements.velocity
             for joints, rows in bent:
