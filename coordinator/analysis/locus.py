@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
+from coordinator.analysis.linear import Linear
 from coordinator.analysis.linearise import linearise
 from coordinator.analysis.modes import DRIFTING, Modes, modes_of
 from coordinator.analysis.result import Result
 from coordinator.analysis.result_files import Kept
+from coordinator.analysis.smooth import smoothly
 from coordinator.record.export import Series
 from modular.assembly import Assembly
 from modular.elements import Array
@@ -27,6 +29,7 @@ from modular.errors import ModelError
 DOUBTFUL = 0.5  # times as far as the second best partner: what is followed further than that is looked at in between
 MOST_HALVINGS = 6  # of the way between two values
 SAME = 1e-12  # of the range of the setting: how closely a value is found where stability changes
+UNDAMPED = 1e-9  # of the largest eigenvalue: a real part that is no more
 UNLIKE = 1.0  # how much a shape that is quite another counts, in units of the largest eigenvalue
 
 Look = Callable[..., Modes]  # at a value, with so many modes that drift
@@ -105,18 +108,27 @@ class Locus(Result):
 
 def root_locus(
     build: Callable[..., Assembly], setting: str, values: Sequence[float], *, seek: bool = False, steady: bool = False,
-    **settings: Any,
+    smooth: bool = False, **settings: Any,
 ) -> Locus:  # fmt: skip
-    """Modes of `build(setting=value, **settings)` over rising values; `seek` and `steady` as of `modes`."""
+    """Modes of `build(setting=value, **settings)` over rising values; `seek` and `steady` as of `modes`.
+
+    `smooth`: the linear equations are smooth functions of the setting, and are written at few values of it: hundreds of values take
+    as long as some ten. They are held against others that are written in between, and refused where they do not agree; what happens
+    in a narrow part of the range alone may be overlooked so.
+    """
     grid = np.asarray(values, float)
     if grid.ndim != 1 or len(grid) < 2 or not np.isfinite(grid).all() or not (np.diff(grid) > 0.0).all():
         raise ModelError(
             f"root_locus: {setting} = {values!r}; give two numbers or more, each larger than the one before."
         )
 
+    def write(value: float) -> Linear:
+        return linearise(build(**{setting: float(value)}, **settings), seek=seek, steady=steady)
+
+    written = smoothly(write, float(grid[0]), float(grid[-1]), setting) if smooth else write
+
     def look(value: float, drifting: int | None = None) -> Modes:
-        linear = linearise(build(**{setting: float(value)}, **settings), seek=seek, steady=steady)
-        return modes_of(linear, drifting=drifting)
+        return modes_of(written(float(value)), drifting=drifting)
 
     found = [look(value) for value in grid]
     rows = [_all_of(found[0])[0]]
@@ -177,16 +189,34 @@ def _partners(here: Set, there: Set) -> tuple[list[tuple[int, int]], bool]:
     return list(zip(mine.tolist(), theirs.tolist(), strict=True)), doubtful
 
 
+def _real(value: complex) -> float:
+    return value.real
+
+
 def _change(look: Look, first: float, last: float, before: Modes, after: Modes) -> Change:
-    """Where the largest real part is nothing, with as many modes that drift as beside it: none may be taken for one."""
+    """Where the largest real part is nothing, with as many modes that drift as beside it: none may be taken for one.
+
+    What nothing damps has no real part as long as it is stable: there minus the smallest square stands in its place, which goes
+    through zero where something buckles, and jumps where two modes meet and flutter.
+    """
+    held = before if before.stable else after
+    undamped = bool((np.abs(held.eigenvalues.real) <= UNDAMPED * np.abs(held.eigenvalues).max(initial=0.0)).all())
     drifting = min(int((one.eigenvalues == 0.0).sum()) for one in (before, after))
     known: dict[float, complex] = {}
 
     def growth(value: float) -> float:
         found = look(value, drifting).eigenvalues
         order = np.argsort(np.abs(found))[drifting:]  # of those that move
-        known[value] = complex(max(found[order], key=lambda one: one.real)) if len(order) else 0j
-        return known[value].real
+        if not len(order):
+            known[value] = 0j
+            return 0.0
+        most, least = (complex(choose(found[order], key=key)) for choose, key in ((max, _real), (min, abs)))
+        if not undamped:
+            known[value] = most
+            return most.real
+        grows = most.real > UNDAMPED * abs(complex(max(found, key=abs)))
+        known[value] = most if grows else least
+        return most.real**2 if grows else -(abs(least) ** 2)
 
     low, high = growth(first), growth(last)
     if low * high > 0.0 or low == high:

@@ -40,6 +40,7 @@ class Modes(Result):
     linear: Linear
     eigenvalues: Any  # complex [1/s]
     vectors: Any  # of the velocities, or of the ways from a motion that goes on, by columns, complex
+    complete: bool = True  # whether these are all that there are, and not the slowest alone
 
     @property
     def frequencies(self) -> Array:
@@ -55,7 +56,7 @@ class Modes(Result):
 
     @property
     def stable(self) -> bool:
-        """Whether nothing grows by itself."""
+        """Whether nothing grows by itself, of those that were looked for."""
         rounding = SILENT if self.linear.turning is None else DRIFTING
         return bool((self.eigenvalues.real <= rounding * np.abs(self.eigenvalues).max(initial=0.0)).all())
 
@@ -96,7 +97,8 @@ class Modes(Result):
     def summary(self) -> list[str]:
         """In words, a line each."""
         about = "the place where it rests" if self.linear.turning is None else "the motion with which it sets out"
-        lines = [f"{len(self.eigenvalues)} modes about {about}, {'stable' if self.stable else 'not stable'}"]
+        which, stays = ("modes", "stable") if self.complete else ("slowest modes", "none of which grows by itself")
+        lines = [f"{len(self.eigenvalues)} {which} about {about}, {stays if self.stable else 'not stable'}"]
         for k in range(min(TOLD, len(self.eigenvalues))):
             value, frequency, damping = complex(self.eigenvalues[k]), float(self.frequencies[k]), float(self.damping[k])
             damped = f"damping {abs(damping):.3g}" if damping > -SILENT else f"grows by {value.real:.3g} 1/s"
@@ -131,12 +133,21 @@ class Modes(Result):
         return {"mode": range(len(self.eigenvalues)), **ports}
 
 
-def modes(model: Assembly, *, seek: bool = False, steady: bool = False) -> Modes:
+def modes(model: Assembly, *, seek: bool = False, steady: bool = False, count: int | None = None) -> Modes:
     """Of a model where it stands, which has to be a place where it rests; `seek`: where it would come to rest from there.
 
     `steady`: about the motion with which it sets out, which has to go on as it is, as of a bicycle that rolls; with `seek` about
-    the one that goes on with the same pace near where it is put, as of a blade that its own pull stretches.
+    the one that goes on with the same pace near where it is put, as of a blade that its own pull stretches. `count`: those of
+    lowest frequency alone, as of models of thousands of bodies.
     """
+    if count is not None:
+        if steady:
+            raise ModelError(
+                "modes: count is for places where a model rests; about a motion that goes on leave it out."
+            )
+        from coordinator.analysis.lowest import lowest_modes  # which takes the modes of what it has found from here
+
+        return lowest_modes(model, count, seek=seek)
     return modes_of(linearise(model, seek=seek, steady=steady))
 
 

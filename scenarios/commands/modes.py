@@ -34,6 +34,14 @@ def modes(
         str | None,
         typer.Option("--over", metavar="NAME=FROM:TO:COUNT", help="Follow the modes over a setting, and draw them."),
     ] = None,
+    smooth: Annotated[
+        bool,
+        typer.Option("--smooth", help="With --over: find hundreds of values from few, and see that they agree."),
+    ] = False,
+    lowest: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="NUMBER", help="Find so many of lowest frequency alone: for thousands of bodies."),
+    ] = None,
     picture: Annotated[
         Path | None,
         typer.Option(
@@ -59,7 +67,8 @@ def modes(
       [bold]modular modes double-pendulum[/bold]
       [bold]modular modes chain --set bodies=5 --count 4[/bold]
       [bold]modular modes bicycle --set speed=4.2 --steady[/bold]
-      [bold]modular modes bicycle --steady --over speed=0:10:41[/bold]
+      [bold]modular modes bicycle --steady --over speed=0:10:201 --smooth[/bold]
+      [bold]modular modes chain --set bodies=2000 --lowest 10[/bold]
       [bold]modular modes chain --picture shapes.png[/bold]
       [bold]modular modes chain --swing 1 --out runs/second[/bold]
       [bold]modular show runs/second --animate[/bold]
@@ -74,6 +83,12 @@ def modes(
         if seek and not steady:
             raise ModelError("--seek is for motions that go on (--steady); where a model rests is sought by itself.")
         seeks = seek if steady else not as_it_stands
+        if smooth and over is None:
+            raise ModelError("--smooth is for modes over a setting; add --over NAME=FROM:TO:COUNT.")
+        if lowest is not None and (over is not None or steady):
+            raise ModelError(
+                "--lowest is for one place where a model rests; leave --over and --steady out, or --lowest."
+            )
         if swing is not None and (out is None or over is not None):
             raise ModelError(
                 "--swing writes the run of one mode: give a folder for it with --out, and leave --over out."
@@ -85,13 +100,13 @@ def modes(
 
         check_places(out, picture, overwrite=overwrite)
         if over is not None:
-            lines = _over(console, target, settings, over, seek=seeks, steady=steady)
+            lines = _over(console, target, settings, over, seek=seeks, steady=steady, smooth=smooth)
             for line in keep(lines, target, out, picture or Path("modes.png")):
                 say(console, line)
             return
         with compiling(console, "looking…"):
             assembly, _ = load(target, settings)
-            found: Modes = modes_of_model(assembly, seek=seeks, steady=steady)
+            found: Modes = modes_of_model(assembly, seek=seeks, steady=steady, count=lowest)
         title = assembly.title or target
         print_modes(console, title, found, count)
         if swing is not None and out is not None:
@@ -101,7 +116,9 @@ def modes(
             say(console, line)
 
 
-def _over(console: Console, target: str, typed: list[str] | None, over: str, *, seek: bool, steady: bool) -> Locus:
+def _over(
+    console: Console, target: str, typed: list[str] | None, over: str, *, seek: bool, steady: bool, smooth: bool
+) -> Locus:
     import numpy as np
 
     from coordinator.analysis import root_locus
@@ -116,7 +133,9 @@ def _over(console: Console, target: str, typed: list[str] | None, over: str, *, 
 
     title = build(**{name: first}).title or target
     with compiling(console, "looking…"):
-        found = root_locus(build, name, np.linspace(first, last, count).tolist(), seek=seek, steady=steady)
+        found = root_locus(
+            build, name, np.linspace(first, last, count).tolist(), seek=seek, steady=steady, smooth=smooth
+        )
     print_locus(console, title, found)
     return found
 
