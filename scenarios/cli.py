@@ -17,6 +17,7 @@ from scenarios.commands.assemble import assemble
 from scenarios.commands.bench import bench
 from scenarios.commands.check import check
 from scenarios.commands.compare import compare
+from scenarios.commands.draw import draw
 from scenarios.commands.export import export
 from scenarios.commands.gallery import gallery
 from scenarios.commands.kernels import kernels
@@ -134,7 +135,7 @@ def modular(
 
 app.command("list")(list_)
 for command in (
-    run, check, assemble, mobility, kinematics, statics, equilibrium, inverse, modes,
+    run, check, draw, assemble, mobility, kinematics, statics, equilibrium, inverse, modes,
     linearise, show, gallery, study, compare, rerun, resume, rewind, export, live, replay, bench, worker, kernels,
 ):  # fmt: skip
     app.command()(command)

@@ -79,7 +79,7 @@ def draw_statics(found: Statics, title: str, start: Array | None = None) -> Figu
         if not sizes[joint] > NOTHING * largest:
             continue
         colour = COLOURS[0] if found.unique(joint) else COLOURS[1]
-        _arrow(panel, view, point, tips[joint], colour)
+        arrow(panel, view, point, tips[joint], colour)
         if joint in told:
             _name(panel, view.of(tips[joint]), f"{joint} {quantity(sizes[joint], 'N')}", colour)
     if found.sharing:
@@ -139,7 +139,8 @@ def _mark_joints(run: Run, panel: Any, view: View, marked: set[str] | frozenset[
         )
 
 
-def _arrow(panel: Any, view: View, start: Array, end: Array, colour: str) -> None:
+def arrow(panel: Any, view: View, start: Array, end: Array, colour: str) -> None:
+    """From one place to another."""
     one, other = view.of(start), view.of(end)
     if len(one) == 3:
         panel.quiver(*one, *(other - one), color=colour, linewidth=1.6, arrow_length_ratio=0.25)
