@@ -18,6 +18,7 @@ from scenarios.commands.assemble import assemble
 from scenarios.commands.bench import bench
 from scenarios.commands.check import check
 from scenarios.commands.compare import compare
+from scenarios.commands.draw import draw
 from scenarios.commands.equations import equations
 from scenarios.commands.export import export
 from scenarios.commands.gallery import gallery
@@ -33,7 +34,7 @@ from scenarios.commands.resume import resume
 from scenarios.commands.rewind import rewind
 from scenarios.commands.run import run
 from scenarios.commands.show import show
-from scenarios.commands.statics import inverse, statics
+from scenarios.commands.statics import equilibrium, inverse, linearise, statics
 from scenarios.commands.study import study
 from scenarios.commands.workers import keys, worker
 from scenarios.terminal import refusals
@@ -140,8 +141,8 @@ def modular(
 
 app.command("list")(list_)
 for command in (
-    run, check, assemble, mobility, kinematics, statics, inverse, modes, equations, show, gallery, study, compare, rerun, resume,
-    rewind, export, live, replay, bench, worker, kernels,
+    run, check, draw, assemble, mobility, kinematics, statics, equilibrium, inverse, modes,
+    equations, linearise, show, gallery, study, compare, rerun, resume, rewind, export, live, replay, bench, worker, kernels,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(keys, name="keys")

@@ -32,3 +32,11 @@ RuleName = Annotated[str | None, typer.Option("--rule", metavar="NAME", help="As
 Plot = Annotated[bool, typer.Option(help="Draw the pictures.", rich_help_panel=KEPT)]
 Animate = Annotated[bool, typer.Option("--animate", help="Draw an animation too (GIF).", rich_help_panel=KEPT)]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what --out holds already.", rich_help_panel=KEPT)]
+ResultOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="DIR", help="Keep what was found, to be read back; FILE.csv: a table, FILE.nc: NetCDF.",
+        rich_help_panel=KEPT,
+    ),
+]  # fmt: skip
+Picture = Annotated[Path | None, typer.Option("--picture", metavar="FILE", help="Draw it (PNG).", rich_help_panel=KEPT)]

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -27,10 +28,14 @@ from scipy import sparse
 from coordinator.analysis.poses import Poses, ports_of, put_down
 from coordinator.analysis.senses import turn_beforehand, turned_round
 from coordinator.couplings.centralized.saddle import Saddle
+from coordinator.record.export import Series, dataset_of
 from modular.assembly import Assembly, Beginning
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.one_thread import on_one_thread
+
+if TYPE_CHECKING:
+    import xarray
 
 CLOSED = 1e-14  # of the extent: what may stay open
 ROUNDING = 1e-12  # of the extent: what falls no more below that is closed
@@ -75,6 +80,22 @@ class Assembled(Assembly):
         for name, moved in sorted(self.moved.items(), key=lambda item: -item[1].way - item[1].turn)[:10]:
             lines.append(f"'{name}' went {moved.way:.3g} m and turned by {moved.turn:.3g} rad")
         return lines
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Gaps before each step and in the end, and where ports were and are, as one Dataset; needs the extra `data`."""
+        ports, axes = ("port", "axis"), "xyz"[: self.dimension]
+        table = (len(self.after), self.dimension)
+        series = {
+            "residual": Series(
+                ("step",), np.array(self.residuals), "m", "the widest gap before each step and in the end"
+            ),
+            "before": Series(
+                ports, np.reshape([self.before[k] for k in self.after], table), "m", "where ports are written"
+            ),
+            "after": Series(ports, np.reshape([*self.after.values()], table), "m", "where ports are"),
+        }
+        labels = {"step": range(len(self.residuals)), "port": list(self.after), "axis": axes}
+        return dataset_of(series, labels, {"title": self.title})
 
 
 @on_one_thread

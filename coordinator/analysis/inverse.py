@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coordinator.analysis.led_motion import along, refuse_freedoms, rising, with_drives
-from coordinator.analysis.reactions import courses_of, efforts_of, reactions_of
+from coordinator.analysis.reactions import courses_of, efforts_of, reactions_of, wrench_series
+from coordinator.analysis.result import AXES, Result
 from coordinator.couplings.centralized.coupling import Centralized
 from coordinator.couplings.centralized.equations import Equations
-from coordinator.record.export import write_columns
+from coordinator.record.export import Series
 from coordinator.simulation import Simulation
 from modular.assembly import Assembly
 from modular.elements import Array
@@ -29,9 +29,10 @@ from modular.one_thread import on_one_thread
 
 
 @dataclass(frozen=True)
-class Efforts:
+class Efforts(Result):
     """What drives exert along their motions, and what joints carry, over time."""
 
+    rows = ("time",)
     times: Array  # [s]
     efforts: dict[str, Array]  # of each drive, on its second side against the first, (times,) [N] or [N m]
     motions: dict[str, Array]  # what each drive follows, (times,) [m] or [rad]
@@ -50,13 +51,57 @@ class Efforts:
         steps = 0.5 * (power[1:] + power[:-1]) * np.diff(self.times)
         return np.concatenate([[0.0], np.cumsum(steps)])
 
-    def save(self, path: str | Path) -> Path:
-        """A table, one line per time: motions, efforts and powers of all drives, as CSV."""
-        columns = {"time [s]": self.times}
+    def unit(self, drive: str) -> str:
+        """Of its effort: that of a torque where it leads an angle."""
+        return "N m" if drive.partition("[")[0] in self.turning else "N"
+
+    def summary(self) -> list[str]:
+        """In words, a line each."""
+        lines = [f"what drives exert, {self.times[0]:g} to {self.times[-1]:g} s, at {len(self.times)} times"]
+        for drive, effort in self.efforts.items():
+            power, unit = self.power(drive), self.unit(drive)
+            lines.append(
+                f"'{drive}': {effort.min():.6g} to {effort.max():.6g} {unit}, up to {np.abs(power).max():.4g} W, "
+                f"{self.work(drive)[-1]:.4g} J in all"
+            )
+        return lines
+
+    def series(self) -> dict[str, Series]:
+        """Its arrays, by name."""
+        drives, d = list(self.efforts), self._dimension
+        table: dict[str, tuple[dict[str, Array], str, str]] = {
+            "effort": ({name: self.efforts[name] for name in drives}, "N or N m", "of a drive, on its second side"),
+            "motion": ({name: self.motions[name] for name in drives}, "m or rad", "what a drive follows"),
+            "power": ({name: self.power(name) for name in drives}, "W", "what a drive brings"),
+        }
+        found = {
+            key: Series(("time", "drive"), np.stack(list(of.values()), axis=-1), unit, words)
+            for key, (of, unit, words) in table.items()
+            if drives
+        }
+        ports = np.stack(list(self.positions.values()), axis=1) if self.positions else np.zeros((len(self.times), 0, d))
+        found["position"] = Series(("time", "port", "axis"), ports, "m", "position of a port")
+        return found | wrench_series(self.reactions, d, ("time", "joint"))
+
+    def labels(self) -> dict[str, Sequence[Any]]:
+        """What the places along each axis are called."""
+        d = self._dimension
+        return {
+            "time": self.times.tolist(), "drive": list(self.efforts), "port": list(self.positions), "joint": list(self.reactions),
+            "axis": AXES[:d], "turning_axis": AXES if d == 3 else "z",
+        }  # fmt: skip
+
+    @property
+    def _dimension(self) -> int:
+        return next((one.shape[1] for one in self.positions.values()), 3)
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """A table, one line per time: motions, efforts and powers of all drives."""
+        columns: dict[str, Array] = {"time [s]": self.times}
         for drive in self.efforts:
             columns |= {f"{drive}: motion": self.motions[drive], f"{drive}: effort": self.efforts[drive]}
             columns[f"{drive}: power [W]"] = self.power(drive)
-        return write_columns(columns, Path(path))
+        return {name: values.tolist() for name, values in columns.items()}
 
     def _of(self, drive: str) -> Array:
         if drive not in self.efforts:

@@ -6,6 +6,7 @@ saved as any other. No force has a say, and nothing is integrated (led_motion.py
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,21 +14,26 @@ from typing import Any
 import numpy as np
 
 from coordinator.analysis.assembling import with_ports_at
+from coordinator.analysis.conditioning import Conditioning, Singular, told
 from coordinator.analysis.led_motion import Inputs, Walk, refuse_freedoms, rising, singular, with_drives
+from coordinator.analysis.result import AXES, Result
 from coordinator.couplings.centralized.coupling import Centralized
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.freedoms import find_freedoms
+from coordinator.record.export import Series
 from coordinator.record.obstacles import PRESCRIBED
 from coordinator.record.run import Run
 from coordinator.simulation import Simulation
 from modular.assembly import Assembly
 from modular.elements import Array
-from modular.errors import ModelError
+from modular.errors import ModelError, RunWarning
 from modular.names import first_few
 from modular.one_thread import on_one_thread
 from modular.port import GROUND
 
 EVEN = 1e-9  # of a step: by how much times may be off an even spread
+OTHERS = ("axis", "place", "slowest")  # names that arrays of a workspace have already
+MOST_TOLD = 3  # singular places
 PATH = "-path"  # the name of what leads a port: its body, its port, and this
 MOST_TURNED = 1.5  # [rad], by a body between two samples: two of them turn by less than half a turn against each other
 
@@ -78,7 +84,7 @@ def inverse_kinematics(model: Assembly, paths: Mapping[str, Any], times: Sequenc
 
 
 @dataclass(frozen=True)
-class Workspace:
+class Workspace(Result):
     """Where a port can be led: a grid over the ranges of drives, NaN where the mechanism cannot be closed."""
 
     port: str
@@ -93,6 +99,42 @@ class Workspace:
     def reached(self) -> Array:
         """Which of them can be closed."""
         return ~np.isnan(self.places[..., 0])
+
+    @property
+    def rows(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A line for each of the values of all drives together."""
+        return tuple(f"{drive}_" if drive in OTHERS else drive for drive in self.drives)
+
+    def summary(self) -> list[str]:
+        """In words, a line each."""
+        reached = self.reached
+        if not reached.any():
+            return [f"'{self.port}': none of these values can be reached"]
+        places = self.places[reached]
+        spans = ", ".join(
+            f"{axis} {a:.4g} … {b:.4g} m" for axis, a, b in zip(AXES, places.min(0), places.max(0), strict=False)
+        )
+        where = np.unravel_index(int(np.nanargmin(self.slowest)), self.slowest.shape)
+        at = ", ".join(
+            f"{drive} = {values[k]:.4g}" for drive, values, k in zip(self.drives, self.values, where, strict=True)
+        )
+        return [
+            f"{int(reached.sum())} of {reached.size} values can be reached: {spans}",
+            f"nearest to a singular place at {at}: there it moves by {self.slowest[where]:.3g} m per unit of its drives at least",
+        ]
+
+    def series(self) -> dict[str, Series]:
+        """Its arrays, by name."""
+        words = "the least that it moves per unit of the drives"
+        return {
+            "place": Series((*self.rows, "axis"), self.places, "m", f"where '{self.port}' is"),
+            "slowest": Series(self.rows, self.slowest, "m", words),
+        }
+
+    def labels(self) -> dict[str, Sequence[Any]]:
+        """What the places along each axis are called."""
+        values = {drive: own.tolist() for drive, own in zip(self.rows, self.values, strict=True)}
+        return {**values, "axis": AXES[: self.places.shape[-1]]}
 
 
 @on_one_thread
@@ -237,7 +279,7 @@ def _recorded(led: Assembly, times: Array, who: str, *, free: bool) -> Run:
         if not free:
             refuse_freedoms(equations, led, who)
         walk = Walk(equations, 0.0, free=free)
-        freedoms = find_freedoms(equations).number
+        freedoms, conditioning = find_freedoms(equations).number, Conditioning(equations)
         simulation.recorder.segments = []
         simulation.past.prescribed = True
         simulation.events.append({"tick": 0, "time": 0.0, "kind": PRESCRIBED, "name": who, "repeats": False})
@@ -253,12 +295,35 @@ def _recorded(led: Assembly, times: Array, who: str, *, free: bool) -> Run:
                     f"{who}: at {time:.6g} s the mechanism stands where branches meet (it is singular there), and nothing says on "
                     "which it goes on; take times that pass it by, or lead another of its joints."
                 )
+            conditioning.look(time)
             _refuse_fast(equations, led, walk, step, time, who)
             equations.write(a=walk.a)
             equations.exert_joints(np.full(equations.rows, np.nan))  # of forces nothing is known
             simulation.system.tick = tick
             simulation.recorder.record(simulation.system)
+        _tell(simulation, conditioning.singular(), max(conditioning.smallest), who)
         return simulation.recorded
+
+
+def _tell(simulation: Simulation, found: Sequence[Singular], largest: float, who: str) -> None:
+    """Singular places that the motion goes through or comes near to: in words, and among what happened on the way."""
+    for one in found:
+        kind, name = "singular" if one.passed else "nearly singular", one.bodies[0] if one.bodies else ""
+        simulation.events.append(
+            {"tick": round(one.time / simulation.dt), "time": one.time, "kind": kind, "name": name, "repeats": False}
+        )
+    said = [told(one) for one in found[:MOST_TOLD]]
+    if len(found) > MOST_TOLD:
+        said.append(f"and so {len(found) - MOST_TOLD} times more")
+    if any(one.passed for one in found):
+        said.append("where it goes through one it is taken to go straight on: nothing but its smoothness says so")
+    if near := [one.smallest for one in found if not one.passed]:
+        times = largest / max(min(near), 1e-300)
+        said.append(
+            f"where it is near one velocities, accelerations and errors are up to {times:.2g} times as large as elsewhere"
+        )
+    if said:
+        warnings.warn(f"{who}: {'; '.join(said)}.", RunWarning, stacklevel=4)
 
 
 def _refuse_fast(equations: Equations, led: Assembly, walk: Walk, step: float, time: float, who: str) -> None:

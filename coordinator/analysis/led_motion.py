@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.analysis.mobility import mobility
-from coordinator.couplings.centralized.equations import STENCIL, Equations
+from coordinator.couplings.centralized.equations import STENCIL, UNIT, Equations
 from coordinator.couplings.centralized.freedoms import find_freedoms
 from modular.assembly import Assembly
 from modular.component import class_name
@@ -22,7 +22,7 @@ from modular.errors import ModelError
 
 CLOSED = 1e-9  # of the extent: what constraints may leave open
 DRIVE = "-drive"  # the name of a drive that is added: that of its joint, and this
-ASTRAY = 0.05  # of the extent: from where a motion was expected to where it was put; what is farther off is gone to in halves
+ASTRAY = 0.05  # of the extent, or rad: from where a motion was expected to where it was put; the rest is gone in halves
 NEARBY = 1e-3  # of the time in which the extent is gone through
 SHORTEST = 2.0**-12  # of the time from one sample to the next
 
@@ -129,11 +129,10 @@ class Walk:
         equations, h = self.equations, time - self.time
         equations.at(time)
         expected = self.q + h * self.v + 0.5 * h * h * self.a
-        q = equations.project_position(expected, self.v)
+        q, astray = _projected(equations, expected, self.v)
         errors = np.abs(equations.errors())
         self.open_by = float(errors.max(initial=0.0))
-        astray = float(np.abs(q - expected).max(initial=0.0))
-        if not self.open_by <= CLOSED * equations.extent or astray > ASTRAY * equations.extent:
+        if not self.open_by <= CLOSED * equations.extent or astray > ASTRAY:
             widest = {name: float(errors[rows].max(initial=0.0)) for name, rows in equations.rows_of.items()}
             return max(widest, key=lambda name: widest[name], default="")
         self.time, self.q, self.v = time, q, equations.project_velocity(q, np.zeros(equations.size))
@@ -143,8 +142,8 @@ class Walk:
     def _change(self) -> Array:
         """How the smallest velocities change on the way: what is left free has no equation of its own."""
         equations = self.equations
-        speed = float(np.abs(self.v).max(initial=0.0))
-        h = NEARBY * min(equations.extent / speed if speed > 0.0 else 1.0, 1.0)
+        equations.go(self.q, self.v)
+        h = NEARBY * min(1.0 / max(equations.pace(self.v), 1e-300), 1.0)
         least, total = acceleration(equations, self.q, self.v), np.zeros(equations.size)
         for place, weight in STENCIL:
             equations.at(self.time + place * h)
@@ -153,6 +152,20 @@ class Walk:
         equations.at(self.time)
         equations.go(self.q, self.v)
         return total
+
+
+def _projected(equations: Equations, expected: Array, v: Array) -> tuple[Array, float]:
+    """Where constraints put what was expected elsewhere, and how far that is, of the extent, or rad of what has turned.
+
+    A mechanism that is small, and whose coordinates are places of points, could turn over within a small part of a metre.
+    """
+    elements = equations.system.elements
+    equations.go(expected, v)
+    before = elements.position.copy()
+    q = equations.project_position(expected, v)
+    unit = np.abs(np.einsum("ij,ij->i", elements.position, elements.position) - 1.0) <= UNIT
+    turned = float(np.abs(elements.position - before)[unit].max(initial=0.0))
+    return q, max(float(np.abs(q - expected).max(initial=0.0)) / equations.extent, turned)
 
 
 class Inputs:
@@ -189,12 +202,9 @@ class Inputs:
     def _step(self, values: Array) -> bool:
         equations, before, old = self.equations, self.q, self.values
         self.set(values, before)
-        q = equations.project_position(before, np.zeros(equations.size))
+        q, astray = _projected(equations, before, np.zeros(equations.size))
         open_by = float(np.abs(equations.errors()).max(initial=0.0))
-        if (
-            open_by <= CLOSED * equations.extent
-            and float(np.abs(q - before).max(initial=0.0)) <= ASTRAY * equations.extent
-        ):
+        if open_by <= CLOSED * equations.extent and astray <= ASTRAY:
             self.q = q
             return True
         self.set(old, before)

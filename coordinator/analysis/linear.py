@@ -15,22 +15,28 @@ are but for those that read angles, is exact but for rounding.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from coordinator.analysis.ports import port_places, states_of
 from coordinator.analysis.resting import Rest
+from coordinator.analysis.result import Result
 from coordinator.analysis.tangent import damping_along, dense, stiffness_along
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.freedoms import RANK_TOLERANCE, find_freedoms
+from coordinator.record.export import Series
 from modular.assembly import Assembly
 from modular.elements import Array
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Result):
     """M u' + C u + K p = 0 with p' = R u about a place; `motions` N_v and `places` N are given by columns."""
 
+    rows = ("row",)
     mass: Array
     damping: Array
     stiffness: Array
@@ -49,14 +55,8 @@ class Linear:
     @property
     def way(self) -> tuple[str, float]:
         """The port that went farthest to where it rests, and how far [m]; "" where none has."""
-        found = [("", 0.0)]
-        for name, body in self.assembly.bodies.items():
-            (q, _), (before, _) = self.rest[name], self.start[name]
-            for port in body.port_names:
-                places = [
-                    body.port_motion(port, one[None], 0.0 * one[None], 0.0 * one[None])[0][0] for one in (q, before)
-                ]
-                found.append((f"{name}.{port}", float(np.linalg.norm(places[0] - places[1]))))
+        now, before = (port_places(self.assembly, states) for states in (self.rest, self.start))
+        found = [("", 0.0), *((port, float(np.linalg.norm(now[port] - before[port]))) for port in now)]
         return max(found, key=lambda item: item[1])
 
     @property
@@ -76,6 +76,44 @@ class Linear:
         turning = np.zeros((n, n)) if self.turning is None else self.turning
         below = -np.linalg.solve(self.mass, np.concatenate([self.stiffness, self.damping], axis=1))
         return np.concatenate([np.concatenate([turning, self.rates], axis=1), below])
+
+    def summary(self) -> list[str]:
+        """In words, a line each."""
+        about = "a place where the model rests" if self.turning is None else "a motion that goes on"
+        (n, m), (port, way) = (self.places.shape[1], self.motions.shape[1]), self.way
+        lines = [f"linear equations about {about}: {n} places and {m} velocities"]
+        if way > 0.0:
+            lines.append(f"'{port}' has moved by {way:.3g} m to get there, in {self.steps} steps")
+        for name, matrix in (("mass", self.mass), ("damping", self.damping), ("stiffness", self.stiffness)):
+            size = float(np.abs(matrix).max(initial=0.0))
+            lines.append(f"{name}: up to {size:.3g}" if size else f"no {name}")
+        return lines
+
+    def series(self) -> dict[str, Series]:
+        """Its matrices, by name."""
+        square, of_places = ("row", "velocity"), ("row", "place")
+        found = {
+            "mass": Series(square, self.mass, "", "M"),
+            "damping": Series(square, self.damping, "", "C"),
+            "stiffness": Series(of_places, self.stiffness, "", "K"),
+            "rates": Series(("place", "velocity"), self.rates, "", "R, with p' = R u"),
+            "motions": Series(("coordinate", "velocity"), self.motions, "", "N_v, velocities of all coordinates"),
+            "places": Series(("coordinate", "place"), self.places, "", "N, ways of all coordinates"),
+            "matrix": Series(("of", "state"), self.matrix, "", "A of (p, u)' = A (p, u)"),
+        }
+        if self.turning is not None:
+            found["turning"] = Series(("place_row", "place"), self.turning, "1/s", "p' = turning p + R u")
+        return found
+
+    def labels(self) -> dict[str, Sequence[Any]]:
+        """What the places along each axis are called."""
+        n, m = self.places.shape[1], self.motions.shape[1]
+        coordinates = [""] * len(self.places)
+        for name, (_, own) in self.rest.items():
+            coordinates[own] = [f"{name}[{k}]" for k in range(own.stop - own.start)]
+        found = {"row": range(m), "velocity": range(m), "place": range(n), "coordinate": coordinates}
+        found |= {key: [*(f"p{k}" for k in range(n)), *(f"u{k}" for k in range(m))] for key in ("of", "state")}
+        return found | ({} if self.turning is None else {"place_row": range(n)})
 
 
 def linear_at(rest: Rest) -> Linear:
@@ -97,17 +135,6 @@ def linear_at(rest: Rest) -> Linear:
         steps=rest.steps,
         doubt=(np.abs(motions.T) @ bends.doubt, np.abs(motions.T) @ damps.doubt),
     )
-
-
-def states_of(equations: Equations, q: Array) -> dict[str, tuple[Array, slice]]:
-    """Coordinates of every body, as it knows them, and which they are among all."""
-    found = {}
-    for stack in equations.stacks:
-        shape = stack.state()["q"].shape[1:]
-        for name in stack.row:
-            own = equations.columns[name]
-            found[name] = q[own].reshape(shape), own
-    return found
 
 
 def free_places(equations: Equations) -> Array:

@@ -15,8 +15,13 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
+from coordinator.analysis.linear import Linear
 from coordinator.analysis.linearise import linearise
 from coordinator.analysis.modes import DRIFTING, Modes, modes_of
+from coordinator.analysis.result import Result
+from coordinator.analysis.result_files import Kept
+from coordinator.analysis.smooth import smoothly
+from coordinator.record.export import Series
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import ModelError
@@ -24,13 +29,14 @@ from modular.errors import ModelError
 DOUBTFUL = 0.5  # times as far as the second best partner: what is followed further than that is looked at in between
 MOST_HALVINGS = 6  # of the way between two values
 SAME = 1e-12  # of the range of the setting: how closely a value is found where stability changes
+UNDAMPED = 1e-9  # of the largest eigenvalue: a real part that is no more
 UNLIKE = 1.0  # how much a shape that is quite another counts, in units of the largest eigenvalue
 
 Look = Callable[..., Modes]  # at a value, with so many modes that drift
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(Kept):
     """A value at which what was stable is so no more, or the other way round."""
 
     value: float
@@ -39,9 +45,10 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Locus:
+class Locus(Result):
     """Eigenvalues (values, modes) [1/s] of modes that are followed, where they turn forwards or not at all; nan: elsewhere."""
 
+    rows = ("at",)
     setting: str
     values: Array
     eigenvalues: Any
@@ -52,6 +59,46 @@ class Locus:
         """Of what swings [Hz]."""
         return np.asarray(np.abs(self.eigenvalues.imag) / (2.0 * np.pi))
 
+    def summary(self) -> list[str]:
+        """In words, a line each."""
+        low, high = float(self.values[0]), float(self.values[-1])
+        lines = [
+            f"{self.setting} from {low:g} to {high:g}: {len(self.values)} values, {self.eigenvalues.shape[1]} modes"
+        ]
+        lines += [
+            f"{'stable' if change.stable else 'not stable'} beyond {self.setting} = {change.value:.9g}, where an eigenvalue is "
+            f"{abs(change.eigenvalue.imag):.6g}i 1/s"
+            for change in self.changes
+        ]
+        return lines if self.changes else [*lines, f"{'stable' if self.stable.all() else 'not stable'} all along"]
+
+    def series(self) -> dict[str, Series]:
+        """Its arrays, by name."""
+        words = "eigenvalue of a mode that is followed; no number where there is none that turns forwards"
+        return {
+            "value": Series(("at",), self.values, "", f"value of {self.setting}"),
+            "stable": Series(("at",), self.stable, "", "whether nothing grows"),
+            "frequency": Series(("at", "mode"), self.frequencies, "Hz", "frequency of a mode that is followed"),
+            "eigenvalue": Series(("at", "mode"), self.eigenvalues, "1/s", words),
+            "change_value": Series(
+                ("change",), np.array([one.value for one in self.changes]), "", "where stability changes"
+            ),
+            "change_eigenvalue": Series(
+                ("change",),
+                np.array([one.eigenvalue for one in self.changes], complex),
+                "1/s",
+                "that has no real part there",
+            ),
+        }
+
+    def labels(self) -> dict[str, Sequence[Any]]:
+        """What the places along each axis are called."""
+        return {
+            "at": range(len(self.values)),
+            "mode": range(self.eigenvalues.shape[1]),
+            "change": range(len(self.changes)),
+        }
+
     @property
     def stable(self) -> Any:
         """Whether nothing grows, at each value."""
@@ -61,18 +108,27 @@ class Locus:
 
 def root_locus(
     build: Callable[..., Assembly], setting: str, values: Sequence[float], *, seek: bool = False, steady: bool = False,
-    **settings: Any,
+    smooth: bool = False, **settings: Any,
 ) -> Locus:  # fmt: skip
-    """Modes of `build(setting=value, **settings)` over rising values; `seek` and `steady` as of `modes`."""
+    """Modes of `build(setting=value, **settings)` over rising values; `seek` and `steady` as of `modes`.
+
+    `smooth`: the linear equations are smooth functions of the setting, and are written at few values of it: hundreds of values take
+    as long as some ten. They are held against others that are written in between, and refused where they do not agree; what happens
+    in a narrow part of the range alone may be overlooked so.
+    """
     grid = np.asarray(values, float)
     if grid.ndim != 1 or len(grid) < 2 or not np.isfinite(grid).all() or not (np.diff(grid) > 0.0).all():
         raise ModelError(
             f"root_locus: {setting} = {values!r}; give two numbers or more, each larger than the one before."
         )
 
+    def write(value: float) -> Linear:
+        return linearise(build(**{setting: float(value)}, **settings), seek=seek, steady=steady)
+
+    written = smoothly(write, float(grid[0]), float(grid[-1]), setting) if smooth else write
+
     def look(value: float, drifting: int | None = None) -> Modes:
-        linear = linearise(build(**{setting: float(value)}, **settings), seek=seek, steady=steady)
-        return modes_of(linear, drifting=drifting)
+        return modes_of(written(float(value)), drifting=drifting)
 
     found = [look(value) for value in grid]
     rows = [_all_of(found[0])[0]]
@@ -133,16 +189,34 @@ def _partners(here: Set, there: Set) -> tuple[list[tuple[int, int]], bool]:
     return list(zip(mine.tolist(), theirs.tolist(), strict=True)), doubtful
 
 
+def _real(value: complex) -> float:
+    return value.real
+
+
 def _change(look: Look, first: float, last: float, before: Modes, after: Modes) -> Change:
-    """Where the largest real part is nothing, with as many modes that drift as beside it: none may be taken for one."""
+    """Where the largest real part is nothing, with as many modes that drift as beside it: none may be taken for one.
+
+    What nothing damps has no real part as long as it is stable: there minus the smallest square stands in its place, which goes
+    through zero where something buckles, and jumps where two modes meet and flutter.
+    """
+    held = before if before.stable else after
+    undamped = bool((np.abs(held.eigenvalues.real) <= UNDAMPED * np.abs(held.eigenvalues).max(initial=0.0)).all())
     drifting = min(int((one.eigenvalues == 0.0).sum()) for one in (before, after))
     known: dict[float, complex] = {}
 
     def growth(value: float) -> float:
         found = look(value, drifting).eigenvalues
         order = np.argsort(np.abs(found))[drifting:]  # of those that move
-        known[value] = complex(max(found[order], key=lambda one: one.real)) if len(order) else 0j
-        return known[value].real
+        if not len(order):
+            known[value] = 0j
+            return 0.0
+        most, least = (complex(choose(found[order], key=key)) for choose, key in ((max, _real), (min, abs)))
+        if not undamped:
+            known[value] = most
+            return most.real
+        grows = most.real > UNDAMPED * abs(complex(max(found, key=abs)))
+        known[value] = most if grows else least
+        return most.real**2 if grows else -(abs(least) ** 2)
 
     low, high = growth(first), growth(last)
     if low * high > 0.0 or low == high:

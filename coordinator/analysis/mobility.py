@@ -15,16 +15,22 @@ C. R. Calladine, "Matrix analysis of statically and kinematically indeterminate 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from coordinator.analysis.forms import Vanishing, vanishing
+from coordinator.analysis.ports import port_places, port_velocities, stacked, states_of
+from coordinator.analysis.result import AXES, Result
+from coordinator.analysis.result_files import Kept
+from coordinator.analysis.self_stress import Sharing, sharing_of
 from coordinator.analysis.tangent import dense
 from coordinator.couplings.centralized.coupling import Centralized
 from coordinator.couplings.centralized.equations import Equations
+from coordinator.record.export import Series
 from coordinator.simulation import Simulation
 from modular.assembly import Assembly
 from modular.elements import Array
@@ -38,7 +44,7 @@ MOST_FORMS = 40  # motions up to which the second order is looked at
 
 
 @dataclass(frozen=True)
-class Motion:
+class Motion(Kept):
     """A motion that joints leave free: a body that leads it, and who goes along."""
 
     body: str
@@ -60,17 +66,10 @@ class Motion:
 
 
 @dataclass(frozen=True)
-class Sharing:
-    """Joints that may hold each other in tension: how they share a load no equation tells."""
-
-    joints: list[str]
-    states: int  # independent ways of doing so
-
-
-@dataclass(frozen=True)
-class Mobility:
+class Mobility(Result):
     """Counts and names; `finite`: freedoms to second order, None where joints lock velocities alone or motions are too many."""
 
+    rows = ("motion",)
     free: int  # of all bodies, before joints
     locks: int  # directions that joints lock, one by one
     freedoms: int
@@ -81,6 +80,9 @@ class Mobility:
     branches: int | None  # lines on which motions go on, where they are lines
     smallest: float  # singular value that still counts, of rows of length one: how near a pose is where another motion appears
     assembly: Assembly = field(repr=False)
+    rest: dict[str, tuple[Array, slice]] = field(
+        repr=False
+    )  # of each body, where it stands and which coordinates are its own
 
     @property
     def redundancies(self) -> int:
@@ -122,6 +124,27 @@ class Mobility:
                 lines.append(f"{what} to second order: the model is shaky here, not movable")
         return lines
 
+    def series(self) -> dict[str, Series]:
+        """Its arrays, by name."""
+        words = "how ports go in a free motion"
+        places = port_places(self.assembly, self.rest)
+        if not places or not self.motions:
+            return {
+                "motion_is_idle": Series(("motion",), np.array([one.idle for one in self.motions], bool), "", "idle")
+            }
+        velocities = np.array([motion.velocities for motion in self.motions]).T
+        ports = port_velocities(self.assembly, self.rest, velocities)
+        return {
+            "motion_is_idle": Series(("motion",), np.array([one.idle for one in self.motions], bool), "", "idle"),
+            "way": Series(("motion", "port", "axis"), stacked(ports), "", words),
+            "place": Series(("port", "axis"), stacked(places), "m", "where ports are"),
+        }
+
+    def labels(self) -> dict[str, Sequence[Any]]:
+        """What the places along each axis are called."""
+        ports = list(port_places(self.assembly, self.rest))
+        return {"motion": range(len(self.motions)), "port": ports, "axis": AXES[: self.assembly.dimension]}
+
 
 @on_one_thread
 def mobility(model: Assembly) -> Mobility:
@@ -148,7 +171,7 @@ def _standing(model: Assembly) -> Iterator[Equations]:
 def _mobility(equations: Equations, model: Assembly) -> Mobility:
     q, _ = equations.read()
     jacobian = dense(equations.jacobian())
-    own, rows = _own_motions(equations, jacobian), _independent(equations, jacobian)
+    own, rows = own_motions(equations, jacobian), _independent(equations, jacobian)
     locked, owners = _locked(own, rows)
     values, left, basis = null_spaces(locked)
     velocities = own @ basis
@@ -163,20 +186,21 @@ def _mobility(equations: Equations, model: Assembly) -> Mobility:
         locks=len(locked),
         freedoms=velocities.shape[1],
         redundant=[owners[k] for k in _said_before(locked)],
-        sharing=_sharing(left, owners),
+        sharing=sharing_of(left, owners),
         motions=motions,
         finite=None if found is None else found.dimension,
         branches=None if found is None else found.lines,
         smallest=float(values.min(initial=np.inf)),
         assembly=model,
+        rest=states_of(equations, q),
     )
 
 
 def sharing_at(equations: Equations) -> list[Sharing]:
     """Joints that share loads where a system stands."""
     jacobian = dense(equations.jacobian())
-    locked, owners = _locked(_own_motions(equations, jacobian), _independent(equations, jacobian))
-    return _sharing(null_spaces(locked)[1], owners)
+    locked, owners = _locked(own_motions(equations, jacobian), _independent(equations, jacobian))
+    return sharing_of(null_spaces(locked)[1], owners)
 
 
 def states_of_stress(equations: Equations, scale: Array) -> Array:
@@ -190,10 +214,10 @@ def _locked(own: Array, rows: list[tuple[str, Array]]) -> tuple[Array, list[tupl
     return locked, [(name, k) for name, block in rows for k in range(len(block))]
 
 
-def _own_motions(equations: Equations, jacobian: Array) -> Array:
-    """What bodies could do without joints, orthonormal by columns."""
-    found = []
-    for name, own in equations.columns.items():
+def own_motions(equations: Equations, jacobian: Array, of: dict[str, slice] | None = None) -> Array:
+    """What bodies could do without joints, orthonormal by columns; `of`: the coordinates of some of them."""
+    found = [np.zeros((equations.size, 0))]
+    for name, own in (equations.columns if of is None else of).items():
         closing = equations.closing[name]
         size = own.stop - own.start
         block = jacobian[closing, own]
@@ -239,22 +263,6 @@ def _said_before(locked: Array) -> list[int]:
     return found
 
 
-def _sharing(left: Array, owners: list[tuple[str, int]]) -> list[Sharing]:
-    """Groups of joints that hold each other, and in how many ways."""
-    import networkx as nx
-
-    graph, support = nx.Graph(), left.T @ left  # whose entries do not depend on how the states are combined
-    tied = [k for k in range(len(owners)) if support[k, k] > MOVES]
-    graph.add_nodes_from(owners[k][0] for k in tied)
-    graph.add_edges_from((owners[i][0], owners[j][0]) for i in tied for j in tied if abs(support[i, j]) > MOVES)
-    order = list(dict.fromkeys(owner for owner, _ in owners))
-    found = []
-    for group in nx.connected_components(graph):
-        states = round(sum(support[k, k] for k in tied if owners[k][0] in group))
-        found.append(Sharing([name for name in order if name in group], states))
-    return sorted(found, key=lambda one: order.index(one.joints[0]))
-
-
 def _twists(equations: Equations, model: Assembly, q: Array, velocities: Array) -> tuple[dict[str, Array], Array]:
     """Turns and mass centres of all bodies in each motion, (motions, numbers), and the velocities of all ports together."""
     extent, twists, ports = equations.extent, {}, [np.zeros((velocities.shape[1], 0))]
@@ -278,7 +286,11 @@ def _named(
     model: Assembly, velocities: Array, columns: dict[str, slice], twists: dict[str, Array], ports: Array
 ) -> list[Motion]:
     """As many motions as there are, each led by another body, those in which no port moves at first."""
-    left, values, _ = np.linalg.svd(ports) if ports.shape[1] else (np.eye(velocities.shape[1]), np.zeros(0), None)
+    left, values, _ = (
+        np.linalg.svd(ports, full_matrices=len(ports) > ports.shape[1])
+        if ports.shape[1]
+        else (np.eye(velocities.shape[1]), np.zeros(0), None)
+    )
     moving = int((values > MOVES * max(float(values.max(initial=0.0)), 1.0)).sum())
     found: list[Motion] = []
     for part, idle in ((left[:, moving:], True), (left[:, :moving], False)):
@@ -296,18 +308,20 @@ def _led(
         return []
     table = np.concatenate([twists[name] for name in names], axis=1).T @ part  # (numbers, motions)
     width = len(twists[names[0]].T)
-    mix, pivots = np.eye(part.shape[1]), list[int]()
+    mix, pivots, mixed = np.eye(part.shape[1]), list[int](), table.copy()
     least = MOVES * float(np.abs(table).max())
     for k in range(part.shape[1]):
-        rest = np.abs((table @ mix)[:, k:])
+        rest = np.abs(mixed[:, k:])
         row, column = divmod(int(np.argmax(rest)), rest.shape[1])
         if rest[row, column] <= least:
             break
-        mix[:, [k, k + column]] = mix[:, [k + column, k]]
-        mix[:, k] /= (table @ mix)[row, k]
-        for other in range(part.shape[1]):
-            if other != k:
-                mix[:, other] -= (table @ mix)[row, other] * mix[:, k]
+        for both in (mix, mixed):
+            both[:, [k, k + column]] = both[:, [k + column, k]]
+        for both, size in ((mix, mixed[row, k]), (mixed, mixed[row, k])):
+            both[:, k] /= size
+        shares = np.where(np.arange(part.shape[1]) == k, 0.0, mixed[row])
+        for both in (mix, mixed):
+            both -= np.outer(both[:, k], shares)
         pivots.append(row)
     found = []
     for k, row in enumerate(pivots):

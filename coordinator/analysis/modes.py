@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,8 +12,14 @@ from scipy import linalg
 
 from coordinator.analysis.linear import Linear
 from coordinator.analysis.linearise import linearise
+from coordinator.analysis.ports import States, port_places, port_velocities, stacked, whole
+from coordinator.analysis.posed import posed
+from coordinator.analysis.result import AXES, Result
+from coordinator.record.export import Series
+from coordinator.record.run import Run
 from modular.assembly import Assembly
 from modular.elements import Array
+from modular.errors import ModelError
 from modular.one_thread import on_one_thread
 
 SILENT = 1e-12  # of the largest number of a matrix: what is no larger is rounding
@@ -20,15 +27,20 @@ UNSEEN = 1e-7  # of the largest coordinate of a mode: ports that move no more st
 DRIFTING = 1e-9  # of the largest answer: what changes a state by less leads to another motion that goes on
 RESISTANCE = 1e-14  # of the largest: what resists a motion less is rounding
 DOUBTED = 4.0  # times what differences leave in doubt: what resists a motion less may be nothing
+TOLD = 12  # modes that a summary tells
+WIDE, TURNED = 0.12, 0.5  # of the extent, and rad: how far a mode is shown to go, at most
+SWING = 32  # poses of a period
 
 
 @dataclass(frozen=True)
-class Modes:
+class Modes(Result):
     """Eigenvalues [1/s] by rising frequency, of each pair the one that turns forwards, and their shapes by columns."""
 
+    rows = ("mode",)
     linear: Linear
     eigenvalues: Any  # complex [1/s]
     vectors: Any  # of the velocities, or of the ways from a motion that goes on, by columns, complex
+    complete: bool = True  # whether these are all that there are, and not the slowest alone
 
     @property
     def frequencies(self) -> Array:
@@ -44,7 +56,7 @@ class Modes:
 
     @property
     def stable(self) -> bool:
-        """Whether nothing grows by itself."""
+        """Whether nothing grows by itself, of those that were looked for."""
         rounding = SILENT if self.linear.turning is None else DRIFTING
         return bool((self.eigenvalues.real <= rounding * np.abs(self.eigenvalues).max(initial=0.0)).all())
 
@@ -57,28 +69,85 @@ class Modes:
     def shapes(self) -> dict[str, Any]:
         """How every port moves in each mode, "body.port" -> (modes, d), complex; the farthest port of a mode moves by one."""
         moved = self.linear.shown @ self.vectors
-        found: dict[str, Any] = {}
-        for name, body in self.linear.assembly.bodies.items():
-            q, own = self.linear.rest[name]
-            parts = []
-            for part in (moved[own].real, moved[own].imag):
-                v = part.T.reshape(-1, *q.shape)
-                place = np.broadcast_to(q, v.shape)
-                parts.append({port: body.port_motion(port, place, v, 0.0 * v)[1] for port in body.port_names})
-            found |= {f"{name}.{port}": parts[0][port] + 1j * parts[1][port] for port in body.port_names}
+        found = port_velocities(self.linear.assembly, self.linear.rest, moved)
         most = np.max([np.linalg.norm(shape, axis=1) for shape in found.values()] or [np.zeros(moved.shape[1])], axis=0)
         seen = most > UNSEEN * np.abs(moved).max(
             axis=0, initial=0.0
         )  # what turns about a line through all ports is not
         return {port: shape / np.where(seen, most, np.inf)[:, None] for port, shape in found.items()}
 
+    def swing(self, mode: int) -> Run:
+        """A period of one mode as a run of poses, to be drawn or filmed: what decays or grows does not on it.
 
-def modes(model: Assembly, *, seek: bool = False, steady: bool = False) -> Modes:
+        About a motion that goes on it is seen from a frame that goes along. What has 0 Hz is shown to go there and back in 1 s.
+        """
+        poses = self.poses(mode, np.arange(SWING + 1) / SWING)
+        period = 1.0 / float(self.frequencies[mode]) if self.frequencies[mode] > 0.0 else 1.0
+        return posed(self.linear.assembly, whole(self.linear.rest), poses, period / SWING, "modes")
+
+    def poses(self, mode: int, parts: Sequence[float] | Array) -> list[Array]:
+        """All coordinates at parts of a period, as far from the middle as can be seen well; the first pose is the widest."""
+        if not 0 <= mode < len(self.eigenvalues):
+            raise ModelError(f"mode {mode}: there are {len(self.eigenvalues)}, counted from 0 on.")
+        linear = self.linear
+        q, way = whole(linear.rest), linear.shown @ self.vectors[:, mode]
+        way = way * np.exp(-0.5j * np.angle(np.sum(way**2))) * shown_size(linear.assembly, linear.rest, way)
+        return [q + (way * np.exp(2j * np.pi * part)).real for part in parts]
+
+    def summary(self) -> list[str]:
+        """In words, a line each."""
+        about = "the place where it rests" if self.linear.turning is None else "the motion with which it sets out"
+        which, stays = ("modes", "stable") if self.complete else ("slowest modes", "none of which grows by itself")
+        lines = [f"{len(self.eigenvalues)} {which} about {about}, {stays if self.stable else 'not stable'}"]
+        for k in range(min(TOLD, len(self.eigenvalues))):
+            value, frequency, damping = complex(self.eigenvalues[k]), float(self.frequencies[k]), float(self.damping[k])
+            damped = f"damping {abs(damping):.3g}" if damping > -SILENT else f"grows by {value.real:.3g} 1/s"
+            how = f"{frequency:.6g} Hz, {damped}" if frequency else f"{value.real:.6g} 1/s"
+            moves = ", ".join(f"'{port}'" for port, size in self.movers(k, 2) if size > 0.005) or "no port"
+            lines.append(f"mode {k}: {how if value else 'drifts'}; moves most: {moves}")
+        if len(self.eigenvalues) > TOLD:
+            lines.append(f"and {len(self.eigenvalues) - TOLD} more")
+        return lines
+
+    def series(self) -> dict[str, Series]:
+        """Its arrays, by name."""
+        shapes, places = self.shapes, port_places(self.linear.assembly, self.linear.rest)
+        found = {
+            "frequency": Series(("mode",), self.frequencies, "Hz", "frequency; 0 of what creeps, falls or drifts"),
+            "damping": Series(("mode",), self.damping, "1", "share of critical damping"),
+            "eigenvalue": Series(
+                ("mode",), self.eigenvalues, "1/s", "eigenvalue, of a pair the one that turns forwards"
+            ),
+        }
+        if shapes:
+            found["shape"] = Series(
+                ("mode", "port", "axis"), stacked(shapes), "1", "how ports move, the farthest of a mode by one"
+            )
+            found["place"] = Series(("port", "axis"), stacked(places), "m", "where ports are in the middle")
+        return found
+
+    def labels(self) -> dict[str, Sequence[Any]]:
+        """What the places along each axis are called."""
+        model = self.linear.assembly
+        ports = {"port": list(self.shapes), "axis": AXES[: model.dimension]} if self.shapes else {}
+        return {"mode": range(len(self.eigenvalues)), **ports}
+
+
+def modes(model: Assembly, *, seek: bool = False, steady: bool = False, count: int | None = None) -> Modes:
     """Of a model where it stands, which has to be a place where it rests; `seek`: where it would come to rest from there.
 
     `steady`: about the motion with which it sets out, which has to go on as it is, as of a bicycle that rolls; with `seek` about
-    the one that goes on with the same pace near where it is put, as of a blade that its own pull stretches.
+    the one that goes on with the same pace near where it is put, as of a blade that its own pull stretches. `count`: those of
+    lowest frequency alone, as of models of thousands of bodies.
     """
+    if count is not None:
+        if steady:
+            raise ModelError(
+                "modes: count is for places where a model rests; about a motion that goes on leave it out."
+            )
+        from coordinator.analysis.lowest import lowest_modes  # which takes the modes of what it has found from here
+
+        return lowest_modes(model, count, seek=seek)
     return modes_of(linearise(model, seek=seek, steady=steady))
 
 
@@ -98,6 +167,24 @@ def modes_of(linear: Linear, *, drifting: int | None = None) -> Modes:
         values, vectors = _halves(*np.linalg.eig(linear.matrix), linear.places.shape[1])
     order = np.lexsort((np.abs(values.real), np.abs(values.imag)))
     return Modes(linear, values[order] + 0j, vectors[:, order] + 0j)
+
+
+def shown_size(model: Assembly, states: States, way: Any) -> float:
+    """By how much a motion is multiplied to be seen well: no port goes farther than a part of the extent, no body turns by much."""
+    ports = port_velocities(model, states, np.asarray(way)[:, None])
+    if not ports:
+        return 0.0
+    places = port_places(model, states)
+    where, goes = np.array(list(places.values())), np.array([one[0] for one in ports.values()])
+    extent = max(float(np.ptp(where, axis=0).max()), 1e-300) if len(where) > 1 else 1.0
+    limits = [float(np.linalg.norm(goes, axis=1).max()) / (WIDE * extent)]
+    for name, body in model.bodies.items():
+        own = [f"{name}.{port}" for port in body.port_names]
+        for port in own[1:]:
+            apart = float(np.linalg.norm(places[port] - places[own[0]]))
+            if apart > UNSEEN * extent:
+                limits.append(float(np.linalg.norm(ports[port][0] - ports[own[0]][0])) / (TURNED * apart))
+    return 1.0 / max(limits) if max(limits) > 0.0 else 0.0
 
 
 def _is_still(linear: Linear) -> bool:

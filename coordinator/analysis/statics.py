@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from coordinator.analysis.linear import linear_at
-from coordinator.analysis.mobility import Sharing, sharing_at, states_of_stress
+from coordinator.analysis.mobility import sharing_at, states_of_stress
 from coordinator.analysis.modes import modes_of
-from coordinator.analysis.reactions import reactions_of
+from coordinator.analysis.ports import port_places, stacked, states_of
+from coordinator.analysis.reactions import reactions_of, wrench_series
 from coordinator.analysis.resting import Rest, at_rest
+from coordinator.analysis.result import AXES, Result
+from coordinator.analysis.self_stress import Sharing
 from coordinator.couplings.centralized.equations import Equations
+from coordinator.record.export import Series
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import ModelError
@@ -20,13 +26,18 @@ from modular.one_thread import on_one_thread
 
 
 @dataclass(frozen=True)
-class Statics:
+class Statics(Result):
     """Reactions at rest; where joints share loads, the smallest that hold: of all forces, and moments over the extent, together."""
 
+    rows = ("joint",)
     reactions: dict[str, Array]  # force on the second side [N], and moment about its point [N m]
     sharing: list[Sharing]  # joints of which no equation tells how they share what they carry
     dimension: int
     steps: int  # in which it came to rest
+    assembly: Assembly = field(repr=False)
+    rest: dict[str, tuple[Array, slice]] = field(
+        repr=False
+    )  # of each body, where it rests and which coordinates are its own
 
     def force(self, joint: str) -> Array:
         """On the second side [N]."""
@@ -41,6 +52,35 @@ class Statics:
         self._of(joint)
         return all(joint not in group.joints for group in self.sharing)
 
+    def summary(self) -> list[str]:
+        """In words, a line each."""
+        lines = []
+        for joint in self.reactions:
+            force, moment = (
+                float(np.linalg.norm(self.force(joint))),
+                float(np.linalg.norm(self.moment(joint))),
+            )
+            shared = "" if self.unique(joint) else ", or otherwise: it shares what it carries"
+            turned = f" and {moment:.6g} N m" if len(self.moment(joint)) else ""
+            lines.append(f"'{joint}' carries {force:.6g} N{turned}{shared}")
+        return lines or ["there are no joints"]
+
+    def series(self) -> dict[str, Series]:
+        """Its arrays, by name."""
+        unique = np.array([self.unique(joint) for joint in self.reactions], bool)
+        places = port_places(self.assembly, self.rest)
+        return {
+            **wrench_series(self.reactions, self.dimension, ("joint",)),
+            "unique": Series(("joint",), unique, "", "whether the equations tell it"),
+            **({"place": Series(("port", "axis"), stacked(places), "m", "where ports are")} if places else {}),
+        }
+
+    def labels(self) -> dict[str, Sequence[Any]]:
+        """What the places along each axis are called."""
+        turns = AXES if self.dimension == 3 else "z"
+        ports = list(port_places(self.assembly, self.rest))
+        return {"joint": list(self.reactions), "port": ports, "axis": AXES[: self.dimension], "turning_axis": turns}
+
     def _of(self, joint: str) -> Array:
         if joint not in self.reactions:
             raise ModelError(missing("joint", joint, self.reactions))
@@ -48,12 +88,31 @@ class Statics:
 
 
 @dataclass(frozen=True)
-class Equilibrium:
+class Equilibrium(Result):
     """A place where a model rests."""
 
+    rows = ("joint",)
     statics: Statics
     stable: bool  # whether it comes back when it is displaced a little
     moved: float  # how far any port has gone to get there [m]
+    start: dict[str, tuple[Array, slice]] = field(repr=False)  # of each body, where it was put
+
+    def summary(self) -> list[str]:
+        """In words, a line each."""
+        stays = (
+            "comes back to it when it is displaced a little" if self.stable else "does not stay there: something grows"
+        )
+        return [f"the model rests {self.moved:.3g} m from where it was put, and {stays}", *self.statics.summary()]
+
+    def series(self) -> dict[str, Series]:
+        """Its arrays, by name."""
+        before = port_places(self.statics.assembly, self.start)
+        put = {"put": Series(("port", "axis"), stacked(before), "m", "where ports were put")} if before else {}
+        return {**self.statics.series(), **put}
+
+    def labels(self) -> dict[str, Sequence[Any]]:
+        """What the places along each axis are called."""
+        return self.statics.labels()
 
     @property
     def reactions(self) -> dict[str, Array]:
@@ -76,13 +135,16 @@ def equilibrium(model: Assembly) -> Equilibrium:
     """Where a model would come to rest from where it stands, whether it stays there, and what its joints carry."""
     with at_rest(model, seek=True) as rest:
         carried, linear = _statics_at(rest), linear_at(rest)
-    return Equilibrium(carried, modes_of(linear).stable, linear.way[1])
+    return Equilibrium(carried, modes_of(linear).stable, linear.way[1], linear.start)
 
 
 def _statics_at(rest: Rest) -> Statics:
     equations, sharing = rest.equations, sharing_at(rest.equations)
     multipliers = _smallest(equations, rest.state.multipliers) if sharing else rest.state.multipliers
-    return Statics(reactions_of(equations, multipliers), sharing, rest.model.dimension, rest.steps)
+    return Statics(
+        reactions_of(equations, multipliers), sharing, rest.model.dimension, rest.steps, rest.model,
+        states_of(equations, rest.state.q),
+    )  # fmt: skip
 
 
 def _smallest(equations: Equations, multipliers: Array) -> Array:

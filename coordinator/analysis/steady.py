@@ -22,7 +22,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from coordinator.analysis.equilibrium import put_up
-from coordinator.analysis.linear import Linear, free_places, states_of
+from coordinator.analysis.linear import Linear, free_places
+from coordinator.analysis.ports import states_of
 from coordinator.analysis.symmetries import Way, smallest_of, way_of
 from coordinator.analysis.tangent import STENCIL, dense
 from coordinator.couplings.centralized.equations import Equations

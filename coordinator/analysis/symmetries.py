@@ -177,6 +177,13 @@ def turning_of(body: Body, shape: tuple[int, ...], turn: Array) -> tuple[Array, 
         np.array(columns).T,
         np.ravel(body.turned(nowhere, nowhere, rotation)[0]),
     )
+    plain = np.kron(np.eye(count // len(turn)), rotation)  # points and vectors turn one by one, and so are their rates
+    if (
+        plain.shape == (count, count)
+        and not whole[:count, count].any()
+        and np.array_equal(whole[:count, :count], plain)
+    ):
+        return np.asarray(np.kron(np.eye(count // len(turn)), turn), float), np.zeros(count)
     found = np.real(linalg.logm(whole))
     return found[:count, :count], found[:count, count]
 

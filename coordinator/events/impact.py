@@ -20,6 +20,7 @@ from modular.port import GROUND
 from modular.seen_mass import responses_of
 
 MAX_SWEEPS = 2000  # of all joints, until initial velocities agree
+FEW_JOINTS, FEW_SWEEPS = 100, 50  # so few are solved together after so many
 MAX_SOLUTIONS = 3  # for all joints together, where that was not enough
 RANK_TOLERANCE = 1e-10  # below this share of the largest, an eigenvalue is nothing
 
@@ -111,11 +112,12 @@ def _pseudo_inverse(matrix: Array) -> Array:
 def agree_velocities(system: System, *, project: bool) -> float:
     """Refuse initial velocities that violate a joint, or let all joints stop theirs in turn; the energy lost [J].
 
-    Gauss-Seidel over the joints: neighbours only, and as many sweeps as it takes.
+    Gauss-Seidel over the joints: neighbours only, and as many sweeps as it takes; where the joints are few, all together are sooner
+    at the end.
     """
     lost, worst = 0.0, ("", 0.0)
     limit = 1e-9 * max(1.0, *(float(np.abs(b.state()["v"]).max(initial=0.0)) for b in system.bodies), 1.0)
-    for _ in range(MAX_SWEEPS):
+    for _ in range(MAX_SWEEPS if len(system.joint_home) > FEW_JOINTS else FEW_SWEEPS):
         worst = _fastest(system)
         if worst[1] <= limit or not project:
             break

@@ -1,4 +1,4 @@
-"""A run for other tools: an xarray Dataset, a pandas DataFrame, NetCDF and CSV.
+"""A run for other tools: an xarray Dataset, a pandas DataFrame, NetCDF and CSV; what else is arrays with names takes the same ways.
 
 Only this file knows xarray and pandas, and only where it is asked for them; they come with the extra `data`. CSV needs
 neither.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import csv
 import importlib
+import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -116,7 +117,17 @@ def write_netcdf(run: Run, file: Path) -> Path:
     """Write the Dataset of a run as NetCDF 4, compressed without loss."""
     for library in ("h5netcdf", "h5py"):
         _needed(library, "NetCDF")
-    dataset = to_xarray(run)
+    return write_dataset(to_xarray(run), file)
+
+
+def write_dataset(dataset: xarray.Dataset, file: Path) -> Path:
+    """A Dataset as NetCDF 4, compressed without loss; complex numbers, which it does not know, as two variables."""
+    for library in ("h5netcdf", "h5py"):
+        _needed(library, "NetCDF")
+    for name in [name for name, variable in dataset.data_vars.items() if variable.dtype.kind == "c"]:
+        whole = dataset[name]
+        parts = {f"{name}_real": whole.real, f"{name}_imaginary": whole.imag}
+        dataset = dataset.drop_vars(name).assign({key: part.assign_attrs(whole.attrs) for key, part in parts.items()})
     packed = {
         name: {"zlib": True, "complevel": 1, "shuffle": True}
         for name, variable in dataset.data_vars.items()
@@ -124,6 +135,61 @@ def write_netcdf(run: Run, file: Path) -> Path:
     }
     with _beside(file) as beside:
         dataset.to_netcdf(beside, engine="h5netcdf", format="NETCDF4", encoding=packed)
+    return file
+
+
+# --- arrays with names -------------------------------------------------------------------------------------------------
+
+
+class Series(NamedTuple):
+    """An array by the names of its axes, its unit, and what it is in words."""
+
+    axes: tuple[str, ...]
+    values: Any
+    unit: str = ""
+    words: str = ""
+
+
+def dataset_of(
+    series: Mapping[str, Series], labels: Mapping[str, Sequence[Any]], about: Mapping[str, str]
+) -> xarray.Dataset:
+    """One Dataset of arrays; `labels`: of their axes, texts or numbers."""
+    library = _needed("xarray", "to_xarray")
+    data = {name: (one.axes, one.values, {"units": one.unit, "long_name": one.words}) for name, one in series.items()}
+    coordinates = {
+        axis: _labels(axis, list(marks)) if not len(marks) or isinstance(marks[0], str) else (axis, np.asarray(marks))
+        for axis, marks in labels.items()
+    }
+    return library.Dataset(data, coordinates, dict(about))
+
+
+def columns_of(
+    series: Mapping[str, Series], labels: Mapping[str, Sequence[Any]], rows: Sequence[str]
+) -> dict[str, Sequence[Any]]:
+    """A table: one line for each label of some axes, in all their combinations; a column for each number that there is at it."""
+    lines = list(itertools.product(*(labels[axis] for axis in rows)))
+    found: dict[str, Sequence[Any]] = {axis: [line[k] for line in lines] for k, axis in enumerate(rows)}
+    for name, one in series.items():
+        if one.axes[: len(rows)] != tuple(rows):
+            continue
+        values = np.asarray(one.values)
+        values = values.astype(int) if values.dtype == bool else values
+        parts = {" real": values.real, " imaginary": values.imag} if values.dtype.kind == "c" else {"": values}
+        unit = f" [{one.unit}]" if one.unit not in ("", "1") else ""
+        for marks in itertools.product(*(enumerate(labels[axis]) for axis in one.axes[len(rows) :])):
+            words = " ".join([name, *(str(mark) for _, mark in marks)])
+            at: tuple[Any, ...] = (*[slice(None)] * len(rows), *(k for k, _ in marks))
+            for part, numbers in parts.items():
+                found[f"{words}{part}{unit}"] = numbers[at].ravel().tolist()
+    return found
+
+
+def write_table(columns: Mapping[str, Sequence[Any]], file: Path) -> Path:
+    """Columns of numbers or texts under their names, numbers to the last digit."""
+    with _beside(file) as beside, beside.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC)
+        writer.writerow(columns)
+        writer.writerows(zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True))
     return file
 
 

@@ -79,7 +79,7 @@ def way(run: Run, name: str, ever: Ever | None = None) -> Array:
             "of its ports (run.position)."
         )
     gone = _place(run, held.second) - _place(run, held.first)
-    along = np.einsum("ni,ni->n", gone, _axis_in_world(run, held))
+    along = np.einsum("ni,ni->n", gone, _axis_of_held(run, held))
     return np.asarray(np.where(held.there, along - along[held.begin], np.nan))
 
 
@@ -119,13 +119,18 @@ def _along(run: Run, held: Held, coordinate: str, wrench: Array) -> Array:
     d = len(run.model["gravity"])
     if coordinate == "angle":
         moment = wrench[:, d:]
-        return np.asarray(moment[:, 0] if d == 2 else np.einsum("ni,ni->n", moment, _axis_in_world(run, held)))
+        return np.asarray(moment[:, 0] if d == 2 else np.einsum("ni,ni->n", moment, _axis_of_held(run, held)))
     if coordinate == "way":
-        return np.asarray(np.einsum("ni,ni->n", wrench[:, :d], _axis_in_world(run, held)))
+        return np.asarray(np.einsum("ni,ni->n", wrench[:, :d], _axis_of_held(run, held)))
     between = _place(run, held.second, held.at) - _place(run, held.first, held.at)
     length = np.linalg.norm(between, axis=1)
     apart = np.einsum("ni,ni->n", wrench[:, :d], between)
     return np.asarray(np.divide(apart, length, where=length > 0.0, out=np.where(np.isnan(length), np.nan, 0.0)))
+
+
+def axis_in_world(run: Run, name: str) -> Array:
+    """The axis of a joint or force, which its first side carries, (n, d)."""
+    return _axis_of_held(run, _held(run, name, None))
 
 
 def angular_velocity(run: Run, of: str) -> Array:
@@ -204,7 +209,7 @@ def _axis_of_first(run: Run, held: Held) -> Array:
     return np.asarray(first @ world)
 
 
-def _axis_in_world(run: Run, held: Held) -> Array:
+def _axis_of_held(run: Run, held: Held) -> Array:
     return np.asarray(np.einsum("i,nij->nj", _axis_of_first(run, held), _axes(run, held.first)))
 
 

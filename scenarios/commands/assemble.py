@@ -47,12 +47,12 @@ def assemble(
     with refusals():
         from coordinator.analysis import assemble as assemble_model
         from coordinator.analysis import branches
-        from scenarios.report.assembling import print_assembled, write_assembled
+        from scenarios.report.assembling import print_assembled
         from scenarios.report.first_use import compiling
+        from scenarios.report.page import write
+        from scenarios.report.results import check_places, draw_result
 
-        for name, path in (("--out", out), ("--picture", picture)):
-            if path is not None and not path.resolve().parent.is_dir():
-                raise ModelError(f"{name} {path}: the folder '{path.parent}' is not there; make it first.")
+        check_places(out, picture, overwrite=True)
         if out is not None and out.suffix != ".json":
             raise ModelError(f"--out {out}: models are written as JSON; give a name that ends in .json.")
         with compiling(console, "assembling…"):
@@ -61,8 +61,8 @@ def assemble(
         title, several = model.title or target, len(closed) > 1
         for k, one in enumerate(closed, start=1):
             print_assembled(console, f"{title}, branch {k} of {len(closed)}" if several else title, one)
-            for path, write in ((out, one.save), (picture, lambda place, one=one: write_assembled(one, title, place))):
+            for path, put in ((out, one.save), (picture, lambda place, one=one: write(draw_result(one, title), place))):
                 if path is not None:
                     place = path.with_stem(f"{path.stem}-{k}") if several else path
-                    write(place)
+                    put(place)
                     say(console, f"written: {place}")

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from modular.errors import ModelError
+from modular.errors import ModelError, RunWarning
 from scenarios.options import Overwrite, Scenario, Settings, Until
 from scenarios.target import load
 from scenarios.terminal import console_for, refusals, say
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from modular.elements import Array
 
 
@@ -46,7 +48,10 @@ def kinematics(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write a run folder: modular show DIR draws anything of it by name."),
+        typer.Option(
+            metavar="DIR",
+            help="Write a run folder: modular show DIR draws anything of it by name. A workspace is kept as it is.",
+        ),
     ] = None,
     overwrite: Overwrite = False,
     picture: Annotated[
@@ -70,13 +75,13 @@ def kinematics(
         import numpy as np
 
         from coordinator import analysis
-        from scenarios.report import trajectories
         from scenarios.report.first_use import compiling
-        from scenarios.report.kinematics import draw_workspace, print_kinematics, print_workspace
+        from scenarios.report.kinematics import print_kinematics
         from scenarios.report.page import write
+        from scenarios.report.results import check_places, draw_result
+        from scenarios.report.said import as_lines
 
-        if picture is not None and not picture.resolve().parent.is_dir():
-            raise ModelError(f"--picture {picture}: the folder '{picture.parent}' is not there; make it first.")
+        check_places(None, picture, overwrite=overwrite)
         if out is not None and out.exists() and not overwrite:
             raise ModelError(f"--out {out}: it is there already; give another name, or --overwrite.")
         for option, typed in (("--lead", lead or []), ("--range", ranges or [])):
@@ -88,15 +93,9 @@ def kinematics(
                 "--workspace PORT and --range JOINT=LOW:HIGH:COUNT belong together; give both, or neither."
             )
         if workspace is not None:
-            if lead or out is not None:
-                raise ModelError("--workspace tells where a port can be led; --lead and --out are for one motion.")
-            spans = dict(map(_range_of, ranges or []))
-            with compiling(console, "looking…"):
-                assembly, _ = load(target, settings)
-                reach = analysis.workspace(assembly, workspace, spans)
-            print_workspace(console, assembly.title or target, reach)
-            if picture is not None:
-                say(console, f"written: {write(draw_workspace(reach, assembly.title or target), picture)}")
+            if lead:
+                raise ModelError("--workspace tells where a port can be led; --lead is for one motion.")
+            _workspace(console, target, settings, workspace, dict(map(_range_of, ranges or [])), (out, picture))
             return
         paths = dict(map(_path_of, lead or []))
         with compiling(console, "looking…"):
@@ -107,13 +106,37 @@ def kinematics(
                 raise ModelError(f"--lead: the paths have {sorted(counts)} places; give equally many.")
             times = np.linspace(0.0, end, counts.pop())
             moves = analysis.inverse_kinematics if paths else analysis.kinematics
-            found = moves(assembly, paths, times)
+            with as_lines(RunWarning):
+                found = moves(assembly, paths, times)
         print_kinematics(console, assembly.title or target, found)
         if picture is not None:
-            say(console, f"written: {write(trajectories.draw(found), picture)}")
+            say(console, f"written: {write(draw_result(found, assembly.title or target), picture)}")
         if out is not None:
             found.save(out)
             say(console, f"written to {out}; modular show {out} --curves NAME draws what is named")
+
+
+def _workspace(
+    console: Console,
+    target: str,
+    typed: list[str] | None,
+    port: str,
+    spans: dict[str, Array],
+    places: tuple[Path | None, Path | None],
+) -> None:
+    """Where a port can be led, told, kept and drawn."""
+    from coordinator.analysis import workspace
+    from scenarios.report.first_use import compiling
+    from scenarios.report.kinematics import print_workspace
+    from scenarios.report.results import keep
+
+    with compiling(console, "looking…"):
+        assembly, _ = load(target, typed)
+        reach = workspace(assembly, port, spans)
+    title = assembly.title or target
+    print_workspace(console, title, reach)
+    for line in keep(reach, title, *places):
+        say(console, line)
 
 
 def _path_of(text: str) -> tuple[str, Array]:

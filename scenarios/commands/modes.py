@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from modular.errors import ModelError
-from scenarios.options import Scenario, Settings
+from scenarios.options import Overwrite, ResultOut, Scenario, Settings
 from scenarios.target import load
-from scenarios.terminal import console_for, refusals
+from scenarios.terminal import console_for, refusals, say
+
+if TYPE_CHECKING:
+    from coordinator.analysis import Locus, Modes
 
 
 def modes(
@@ -31,10 +34,31 @@ def modes(
         str | None,
         typer.Option("--over", metavar="NAME=FROM:TO:COUNT", help="Follow the modes over a setting, and draw them."),
     ] = None,
-    picture: Annotated[
-        Path | None, typer.Option("--picture", metavar="FILE", help="Where that is drawn; modes.png unless said.")
+    smooth: Annotated[
+        bool,
+        typer.Option("--smooth", help="With --over: find hundreds of values from few, and see that they agree."),
+    ] = False,
+    lowest: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="NUMBER", help="Find so many of lowest frequency alone: for thousands of bodies."),
     ] = None,
-    count: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="How many are shown.")] = 12,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--picture", metavar="FILE", help="Draw their shapes; with --over what they do, modes.png unless said."
+        ),
+    ] = None,
+    swing: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="NUMBER",
+            help="Write a run of this mode, counted from 0 on, into --out: modular show animates it.",
+        ),
+    ] = None,
+    out: ResultOut = None,
+    overwrite: Overwrite = False,
+    count: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="How many are listed.")] = 12,
 ) -> None:
     """How a model swings about the place where it rests: frequencies, damping, and what moves most.
 
@@ -43,7 +67,11 @@ def modes(
       [bold]modular modes double-pendulum[/bold]
       [bold]modular modes chain --set bodies=5 --count 4[/bold]
       [bold]modular modes bicycle --set speed=4.2 --steady[/bold]
-      [bold]modular modes bicycle --steady --over speed=0:10:41[/bold]
+      [bold]modular modes bicycle --steady --over speed=0:10:201 --smooth[/bold]
+      [bold]modular modes chain --set bodies=2000 --lowest 10[/bold]
+      [bold]modular modes chain --picture shapes.png[/bold]
+      [bold]modular modes chain --swing 1 --out runs/second[/bold]
+      [bold]modular show runs/second --animate[/bold]
 
     The model is let down to where it rests from where it stands, as if something took its energy; joints hold exactly. What
     falls or drifts has no frequency; what grows by itself makes the place unstable. With --steady: about a motion along which all
@@ -55,36 +83,49 @@ def modes(
         if seek and not steady:
             raise ModelError("--seek is for motions that go on (--steady); where a model rests is sought by itself.")
         seeks = seek if steady else not as_it_stands
-        if over is not None:
-            _over(console, target, settings, over, picture, seek=seeks, steady=steady)
-            return
-        if picture is not None:
+        if smooth and over is None:
+            raise ModelError("--smooth is for modes over a setting; add --over NAME=FROM:TO:COUNT.")
+        if lowest is not None and (over is not None or steady):
             raise ModelError(
-                f"--picture {picture}: a picture is drawn of modes over a setting; add --over NAME=FROM:TO:COUNT."
+                "--lowest is for one place where a model rests; leave --over and --steady out, or --lowest."
+            )
+        if swing is not None and (out is None or over is not None):
+            raise ModelError(
+                "--swing writes the run of one mode: give a folder for it with --out, and leave --over out."
             )
         from coordinator.analysis import modes as modes_of_model
         from scenarios.report.first_use import compiling
         from scenarios.report.modes import print_modes
+        from scenarios.report.results import check_places, keep
 
+        check_places(out, picture, overwrite=overwrite)
+        if over is not None:
+            lines = _over(console, target, settings, over, seek=seeks, steady=steady, smooth=smooth)
+            for line in keep(lines, target, out, picture or Path("modes.png")):
+                say(console, line)
+            return
         with compiling(console, "looking…"):
             assembly, _ = load(target, settings)
-            found = modes_of_model(assembly, seek=seeks, steady=steady)
-        print_modes(console, assembly.title or target, found, count)
+            found: Modes = modes_of_model(assembly, seek=seeks, steady=steady, count=lowest)
+        title = assembly.title or target
+        print_modes(console, title, found, count)
+        if swing is not None and out is not None:
+            found.swing(swing).save(out)
+            say(console, f"written to {out}; modular show {out} --animate shows it")
+        for line in keep(found, title, None if swing is not None else out, picture):
+            say(console, line)
 
 
 def _over(
-    console: Console, target: str, typed: list[str] | None, over: str, picture: Path | None, *, seek: bool, steady: bool
-) -> None:
+    console: Console, target: str, typed: list[str] | None, over: str, *, seek: bool, steady: bool, smooth: bool
+) -> Locus:
     import numpy as np
 
     from coordinator.analysis import root_locus
     from scenarios.report.first_use import compiling
-    from scenarios.report.locus import print_locus, write_locus
+    from scenarios.report.locus import print_locus
 
     name, first, last, count = _range_of(over)
-    file = picture or Path("modes.png")
-    if not file.parent.is_dir():
-        raise ModelError(f"--picture {file}: there is no folder '{file.parent}'; make it, or name another file.")
 
     def build(**one: Any) -> Any:
         assembly, _ = load(target, [*(typed or []), *(f"{key}={value!r}" for key, value in one.items())])
@@ -92,9 +133,11 @@ def _over(
 
     title = build(**{name: first}).title or target
     with compiling(console, "looking…"):
-        found = root_locus(build, name, np.linspace(first, last, count).tolist(), seek=seek, steady=steady)
+        found = root_locus(
+            build, name, np.linspace(first, last, count).tolist(), seek=seek, steady=steady, smooth=smooth
+        )
     print_locus(console, title, found)
-    console.print(f"drawn in {write_locus(found, title, file)}", highlight=False, markup=False)
+    return found
 
 
 def _range_of(over: str) -> tuple[str, float, float, int]:

@@ -25,7 +25,8 @@ def show(
     folder: Annotated[
         Path,
         typer.Argument(
-            metavar="DIR", help="A run folder, as modular run or Run.save wrote it, or one of modular live."
+            metavar="DIR",
+            help="A run folder, as modular run or Run.save wrote it, or one of modular live; or a result that was kept.",
         ),
     ],
     out: Annotated[
@@ -61,12 +62,16 @@ def show(
     """
     console = console_for()
     with refusals():
+        from coordinator.analysis.result_files import FILE
         from coordinator.record.across import reading
         from scenarios.commands.live import check_viewer
         from scenarios.commands.running import draw
         from scenarios.report.folder import check_writable, load_run
         from scenarios.report.summary import print_summary
 
+        if (folder / FILE).is_file():
+            _result(console, folder, folder if out is None else _place(folder, out), plot=plot)
+            return
         if html:
             check_viewer("modular show --html")
         stretches = stretches_of(folder)
@@ -92,6 +97,19 @@ def show(
                 say(console, f"{files[0]}: {len(recorded)} stretches")
             else:
                 print_summary(console, recorded[0], files)
+
+
+def _result(console: Console, folder: Path, place: Path, *, plot: bool) -> None:
+    """A result that was kept, in words, and its picture."""
+    from coordinator.analysis import load_result
+    from scenarios.report.page import write
+    from scenarios.report.results import draw_result
+
+    found = load_result(folder)
+    for line in found.summary():
+        say(console, line)
+    if plot:
+        say(console, f"drawn in {write(draw_result(found, folder.name), place / 'result.png')}")
 
 
 def _named(run: Run, curves: str, place: Path) -> list[Path]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +9,7 @@ from rich.console import Console
 
 from coordinator.analysis import Assembled
 from modular.elements import Array
-from scenarios.report.page import COLOURS, GREY, write
+from scenarios.report.page import COLOURS, GREY, sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,12 +27,7 @@ def print_assembled(console: Console, title: str, found: Assembled) -> None:
 
 def draw_assembled(found: Assembled, title: str) -> Figure:
     """Bodies as strokes through their ports: grey as they are written, the gaps of joints in red, and coloured as they are now."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 6.5), dpi=130, layout="constrained")
-    FigureCanvasAgg(figure)
-    figure.suptitle(f"{title}: as written, and assembled", x=0.012, ha="left", fontsize=12, fontweight="bold")
+    figure = sheet(f"{title}: as written, and assembled", 8.0, 6.5)
     flat = found.dimension == 2
     panel = figure.add_subplot() if flat else figure.add_subplot(projection="3d")
     named = len(found.bodies) <= MOST_NAMES
@@ -58,11 +52,6 @@ def draw_assembled(found: Assembled, title: str) -> Figure:
     if named:
         panel.legend(frameon=False, fontsize=8)
     return figure
-
-
-def write_assembled(found: Assembled, title: str, path: Path) -> None:
-    """The picture as a file."""
-    write(draw_assembled(found, title), path)
 
 
 def _equal(panel: object, places: Array) -> None:

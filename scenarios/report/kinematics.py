@@ -11,7 +11,7 @@ from rich.text import Text
 from coordinator import Run
 from coordinator.analysis import Workspace
 from coordinator.record.coordinates import coordinates
-from scenarios.report.page import GREY
+from scenarios.report.page import GREY, sheet
 from scenarios.report.summary import plain_table
 
 if TYPE_CHECKING:
@@ -40,34 +40,14 @@ def print_kinematics(console: Console, title: str, run: Run) -> None:
 
 def print_workspace(console: Console, title: str, found: Workspace) -> None:
     """What is reached, and where it is nearly singular."""
-    reached = found.reached
-    places = found.places[reached]
     console.print(f"{title}: '{found.port}' over {', '.join(found.drives)}", highlight=False, markup=False)
-    if not len(places):
-        console.print("- none of these values can be reached", highlight=False)
-        return
-    spans = ", ".join(
-        f"{axis} {a:.4g} … {b:.4g} m" for axis, a, b in zip("xyz", places.min(0), places.max(0), strict=False)
-    )
-    where = np.unravel_index(int(np.nanargmin(found.slowest)), found.slowest.shape)
-    at = ", ".join(
-        f"{drive} = {values[k]:.4g}" for drive, values, k in zip(found.drives, found.values, where, strict=True)
-    )
-    for line in (
-        f"{int(reached.sum())} of {reached.size} values can be reached: {spans}",
-        f"nearest to a singular place at {at}: there it moves by {found.slowest[where]:.3g} m per unit of its drives at least",
-    ):
+    for line in found.summary():
         console.print(f"- {line}", highlight=False, markup=False, soft_wrap=True)
 
 
 def draw_workspace(found: Workspace, title: str) -> Figure:
     """All places that are reached, dark where the port hardly moves with its drives."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 6.5), dpi=130, layout="constrained")
-    FigureCanvasAgg(figure)
-    figure.suptitle(f"{title}: where '{found.port}' can be led", x=0.012, ha="left", fontsize=12, fontweight="bold")
+    figure = sheet(f"{title}: where '{found.port}' can be led", 8.0, 6.5)
     places, colour = found.places[found.reached], found.slowest[found.reached]
     flat = places.shape[1] == 2
     panel = figure.add_subplot() if flat else figure.add_subplot(projection="3d")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from coordinator.analysis import Locus
-from scenarios.report.page import COLOURS, GREY, dress, write
+from scenarios.report.page import COLOURS, GREY, dress, sheet
 from scenarios.report.summary import plain_table
 
 if TYPE_CHECKING:
@@ -42,12 +41,7 @@ def print_locus(console: Console, title: str, found: Locus) -> None:
 
 def draw_locus(found: Locus, title: str) -> Figure:
     """Frequencies above, what grows or decays below, over the setting; where it is not stable the paper is grey."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 7.0), dpi=130, layout="constrained")
-    FigureCanvasAgg(figure)
-    figure.suptitle(f"{title}: eigenvalues over {found.setting}", x=0.012, ha="left", fontsize=12, fontweight="bold")
+    figure = sheet(f"{title}: eigenvalues over {found.setting}", 9.0, 7.0)
     above, below = figure.subplots(2, 1, sharex=True)
     for k in range(found.eigenvalues.shape[1]):
         colour = COLOURS[k % len(COLOURS)]
@@ -83,8 +77,3 @@ def _grows(found: Locus) -> list[tuple[float, float]]:
             stretches.append((first, last))
         stable = not stable
     return stretches
-
-
-def write_locus(found: Locus, title: str, file: Path) -> Path:
-    """The picture, as PNG."""
-    return write(draw_locus(found, title), file)

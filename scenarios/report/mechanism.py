@@ -18,6 +18,7 @@ from scenarios.report.touching import outlines, touching
 
 Places = Mapping[str, Array]  # of ports
 Flags = npt.NDArray[np.bool_]
+STAYS = 0.02  # of the extent: a point that goes no farther stays where it is, but for what its joint leaves open
 
 
 def dimension(run: Run) -> int:
@@ -153,6 +154,12 @@ def joint_points(run: Run, at: Indices, only: Container[str] | None = None) -> d
 def on_ground(run: Run) -> set[str]:
     """Joints that hold something to the ground."""
     return {name for name, spells in joint_spells(run).items() if any(GROUND in ports for _, _, ports in spells)}
+
+
+def stay(points: Array, extent: float) -> bool:
+    """Whether a point, (samples, d), is at one place as long as it is there."""
+    there = points[np.isfinite(points).all(axis=1)]
+    return bool(len(there)) and float(np.ptp(there, axis=0).max()) <= STAYS * extent
 
 
 def free_ports(run: Run, at: Indices) -> dict[str, Flags]:

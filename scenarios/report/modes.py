@@ -18,7 +18,8 @@ def print_modes(console: Console, title: str, found: Modes, count: int) -> None:
     port, way = found.linear.way
     moved = f"; '{port}' has moved by {way:.3g} m to get there" if way > 1e-9 else ""
     about = "the place where it rests" if found.linear.turning is None else "the motion with which it sets out"
-    console.print(f"{title}: {len(found.eigenvalues)} modes about {about}{moved}", highlight=False, markup=False)
+    which = "modes" if found.complete else "slowest modes"
+    console.print(f"{title}: {len(found.eigenvalues)} {which} about {about}{moved}", highlight=False, markup=False)
     if not len(found.eigenvalues):
         return
     table = plain_table("")

@@ -27,12 +27,17 @@ PREFIXES = {-15: "f", -12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M
 
 def page(run: Run, what: str, width: float, height: float) -> Figure:
     """An empty figure with the name of the model and the step above it [inch]."""
+    return sheet(f"{title(run)}: {what}", width, height)
+
+
+def sheet(words: str, width: float, height: float) -> Figure:
+    """An empty figure with words above it [inch]."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), dpi=130, layout="constrained")
     FigureCanvasAgg(figure)
-    figure.suptitle(f"{title(run)}: {what}", x=0.012, ha="left", fontsize=12, fontweight="bold")
+    figure.suptitle(words, x=0.012, ha="left", fontsize=12, fontweight="bold")
     return figure
 
 

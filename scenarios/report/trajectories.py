@@ -8,7 +8,7 @@ import numpy as np
 
 from coordinator.record.run import Run
 from modular.elements import Array, Indices
-from scenarios.report.mechanism import dimension, joint_points, on_ground, paths, samples, stroke
+from scenarios.report.mechanism import dimension, joint_points, on_ground, paths, samples, stay, stroke
 from scenarios.report.page import COLOURS, MAX_CURVES, dress, few_ticks, legend, mark_events, page, stride
 from scenarios.report.touching import ground_outlines
 from scenarios.report.view import View, choose_view
@@ -70,5 +70,8 @@ def draw_poses(run: Run, place: Any, view: View, at: Indices, shape: Array) -> N
     for k in range(len(at)):
         grey = str(round(0.82 - 0.70 * (k / max(len(at) - 1, 1)) ** 2, 3))
         place.plot(*view.of(shape[k]).T, color=grey, linewidth=thick, solid_capstyle="round", zorder=2 + 0.01 * k)
+    extent = float((view.high - view.low).max())
     for points in joint_points(run, at, only=on_ground(run)).values():
+        if not stay(points, extent):  # a slider goes along the ground, and a drive leads what is far from it
+            continue
         place.plot(*view.of(points).T, color="#222222", marker="s", linestyle="", markersize=5, zorder=4)

@@ -5,8 +5,10 @@ import pytest
 
 import scenarios
 from campaign import shortened
-from components import Distance, Fixed, Prismatic, Revolute, RigidBody, Rod, Spherical, Universal
+from components import Cylindrical, Distance, Fixed, Prismatic, Revolute, RigidBody, Rod, Spherical, Universal
 from coordinator.analysis import mobility
+from coordinator.analysis.mobility import _independent, _locked, _standing, own_motions
+from coordinator.analysis.tangent import dense
 from modular import Assembly, ModelError
 
 
@@ -17,7 +19,7 @@ def bar(p, q):
     return RigidBody(mass=1.0, inertia=(0.1, 0.2, 0.15), centre=tuple((p + q) / 2 + (0.01, 0.02, 0.03)), ports=ports)
 
 
-def ring(points, axes):
+def ring(points, axes, kind=Revolute):
     """A closed chain of hinges at points about axes; the ground lies between the last and the first."""
     model = Assembly(gravity=(0.0, 0.0, 0.0))
     for i in range(len(points) - 1):
@@ -27,33 +29,76 @@ def ring(points, axes):
         first = sides[i] if sides[i] == "ground" else f"{sides[i]}.b"
         second = sides[i + 1] if sides[i + 1] == "ground" else f"{sides[i + 1]}.a"
         ends = (second, first) if second == "ground" else (first, second)
-        model.join(f"h{i}", Revolute(axis=tuple(axis)), *ends)
+        model.join(f"h{i}", kind(axis=tuple(axis)), *ends)
     return model
 
 
-def denavit(*links):
-    """A closed chain by lengths, twists and angles (Denavit and Hartenberg); it has to close."""
-    frame, points, axes = np.eye(4), [], []
+def frames(*links):
+    """Of a closed chain by lengths, twists and angles (Denavit and Hartenberg) the frame of each joint; it has to close."""
+    found = [np.eye(4)]
     for length, twist, angle in links:
-        points.append(frame[:3, 3].copy())
-        axes.append(frame[:3, 2].copy())
         c, s, ct, st = np.cos(angle), np.sin(angle), np.cos(twist), np.sin(twist)
         step = [[c, -s * ct, s * st, length * c], [s, c * ct, -c * st, length * s], [0, st, ct, 0], [0, 0, 0, 1]]
-        frame = frame @ np.array(step)
-    assert np.abs(frame - np.eye(4)).max() < 1e-12
-    return ring(points, axes)
+        found.append(found[-1] @ np.array(step))
+    assert np.abs(found[-1] - np.eye(4)).max() < 1e-12
+    return found[:-1]
+
+
+def denavit(*links):
+    """The chain itself."""
+    return hinged(frames(*links))
+
+
+def hinged(joints):
+    """A closed chain of hinges about the z axes of frames."""
+    return ring([frame[:3, 3] for frame in joints], [frame[:3, 2] for frame in joints])
 
 
 def four_bar():
     return ring([(0, 0, 0), (0, 1, 0), (2, 1.5, 0), (2, 0, 0)], [(0, 0, 1)] * 4)
 
 
-def bennett(one=1.1):
-    """Four hinges in space: opposite bars alike, sines of twists as lengths."""
-    alpha, beta = np.radians(40.0), np.radians(75.0)
-    long = np.sin(beta) / np.sin(alpha)
+def bennetts_links(one, alpha, beta):
+    """Four hinges in space: opposite bars alike, sines of twists as lengths; the second bar as long as the sine of its twist."""
     two = 2.0 * np.arctan2(np.sin((beta + alpha) / 2) / np.sin((beta - alpha) / 2), np.tan(one / 2))
-    return denavit((1.0, alpha, one), (long, beta, two), (1.0, alpha, -one), (long, beta, -two))
+    short, long = (np.sin(alpha), alpha), (np.sin(beta), beta)
+    return (*short, one), (*long, two), (*short, -one), (*long, -two)
+
+
+def bennett(one=1.1):
+    return denavit(*bennetts_links(one, np.radians(40.0), np.radians(75.0)))
+
+
+def goldberg(one=1.1, other=0.7):
+    """Two of Bennett's linkages with a bar and a hinge in common, of which one angle is fixed and the bar is left out: five hinges.
+
+    M. Goldberg, "New five-bar and six-bar linkages in three dimensions", Trans. ASME 65 (1943) 649-661.
+    """
+    beta = np.radians(75.0)
+    first, second = (
+        bennetts_links(angle, alpha, beta) for angle, alpha in ((one, np.radians(40.0)), (other, np.radians(25.0)))
+    )
+    here, there = frames(*first), frames(*second)
+
+    def about_z(links):
+        c, s = np.cos(links[1][2]), np.sin(links[1][2])
+        return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+
+    onto = (
+        here[1] @ about_z(first) @ np.linalg.inv(there[1] @ about_z(second))
+    )  # so that they have the second bar in common
+    there = [onto @ frame for frame in there]
+    assert np.abs(there[2][:3, 2] - here[2][:3, 2]).max() < 1e-12
+    return hinged([here[0], there[0], there[3], here[2], here[3]])
+
+
+def stretched():
+    """Four hinges that slide, parallel and in one plane, the longest bar as long as the others together.
+
+    Slides are three, which go on; turns are two more to first order, and none to second: the numbers of Fayet's linkage.
+    """
+    points = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.3), (2.2, 0.0, -0.2), (2.9, 0.0, 0.1)]
+    return ring(points, [(0.0, 0.0, 1.0)] * 4, kind=Cylindrical)
 
 
 def bricard(one=1.0):
@@ -166,6 +211,7 @@ LINKAGES = {  # model: freedoms, redundancies, idle, to second order
     "four-bar": (four_bar, 1, 3, 0, 1), "Bennett": (bennett, 1, 3, 0, 1), "Bricard": (bricard, 1, 1, 0, 1),
     "Sarrus": (sarrus, 1, 1, 0, 1), "between balls": (between_balls, 2, 0, 1, 2), "Stewart": (stewart, 6, 0, 0, 6),
     "Delta": (delta, 3, 0, 0, 3), "triangle": (triangle, 1, 1, 0, 0), "dead centre": (dead_centre, 2, 1, 0, 1),
+    "Goldberg": (goldberg, 1, 2, 0, 1), "stretched": (stretched, 5, 3, 0, 3),
     "three in a row": (lambda: row_of_parallelograms(3), 4, 3, 0, 1),
 }  # fmt: skip
 
@@ -183,6 +229,29 @@ def test_where_branches_part_they_are_counted_and_shaky_is_something_else():
     dead, flat = mobility(dead_centre()), mobility(triangle())
     assert dead.branches == 2 and not dead.shaky and "branches" in dead.summary()[-1]
     assert flat.shaky and "shaky" in flat.summary()[-1]
+
+
+@pytest.mark.parametrize("name", LINKAGES)
+def test_locks_that_are_named_redundant_can_be_left_out_and_no_more(name):
+    """Without them the rows of joints are independent, and hold as much."""
+    model = LINKAGES[name][0]()
+    found = mobility(model)
+    with _standing(model) as equations:
+        jacobian = dense(equations.jacobian())
+        locked, owners = _locked(own_motions(equations, jacobian), _independent(equations, jacobian))
+    numbers = {owner: k for k, owner in enumerate(owners)}
+    left = np.delete(locked, [numbers[named] for named in found.redundant], axis=0)
+    values = np.linalg.svd(left, compute_uv=False)
+    assert len(left) == found.locks - found.redundancies == np.linalg.matrix_rank(locked, tol=1e-8)
+    assert values.min() > 1e-4
+    assert {joint for joint, _ in found.redundant} <= {joint for group in found.sharing for joint in group.joints}
+
+
+@pytest.mark.parametrize("one", [0.4, 1.5, 2.3])
+def test_goldbergs_linkage_moves_wherever_its_bennetts_stand(one):
+    found = mobility(goldberg(one, 1.2 * one))
+    assert (found.freedoms, found.redundancies, found.finite) == (1, 2, 1)
+    assert [group.joints for group in found.sharing] == [["h0", "h1", "h2", "h3", "h4"]]
 
 
 @pytest.mark.parametrize("angle", [0.3, 0.9, 1.7, 2.5])

@@ -81,5 +81,5 @@ def test_the_command_tells_and_draws_them(tmp_path):
         app, ["modes", "bicycle", "--over", "speed=4:5:2", "--picture", str(tmp_path / "no" / "x.png")]
     )
     assert nowhere.exit_code != 0 and "there is no folder" in " ".join(nowhere.output.split())
-    alone = CliRunner().invoke(app, ["modes", "bicycle", "--steady", "--picture", str(file)])
-    assert alone.exit_code != 0 and "add --over" in " ".join(alone.output.split())
+    alone = CliRunner().invoke(app, ["modes", "bicycle", "--swing", "1"])
+    assert alone.exit_code != 0 and "give a folder for it with --out" in " ".join(alone.output.split())

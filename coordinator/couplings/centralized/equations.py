@@ -29,6 +29,13 @@ FOLLOWING = ("mass", "inverse_mass", "reach")  # what follows the place where bo
 MAX_DENSE_COORDINATES = 200  # coordinates up to which dense matrices are faster
 REST = 1e-100  # [m/s]: the time in which what is slower goes anywhere would be no number
 STENCIL = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))  # fourth-order derivative
+CURVED_STENCIL = tuple(  # eighth-order derivative
+    (sign * k, sign * weight)
+    for k, weight in ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
+    for sign in (-1, 1)
+)
+PART = 1e-2  # rad, or of the extent: how far things go from one place of a stencil to the next
+UNIT = 1e-6  # by how much the square of the length of a direction may differ from one
 
 
 class Equations:
@@ -76,7 +83,7 @@ class Equations:
         self.closing: dict[str, slice] = {}  # rows of each body's internal constraints
         self.rows = 0
         for stack in self.stacks:
-            n, m = self._closure(stack)[0].shape
+            n, m = self.closure_of(stack)[0].shape
             self.body_rows.append(slice(self.rows, self.rows + n * m))
             for name, row in stack.row.items():
                 self.closing[name] = slice(self.rows + row * m, self.rows + (row + 1) * m)
@@ -200,7 +207,7 @@ class Equations:
 
     # --- constraints, where the system stands -------------------------------------------------------------------------
 
-    def _closure(self, stack: Any) -> tuple[Array, Array, Array]:
+    def closure_of(self, stack: Any) -> tuple[Array, Array, Array]:
         """Internal constraints of a stack of bodies; those that are led read theirs off the clock."""
         if _led(stack):
             stack.read_off(self.system.elements)
@@ -211,7 +218,7 @@ class Equations:
         """phi; zero in the rows of non-holonomic joints."""
         for joints in self.joints:
             joints.linearise(self.system.elements)
-        parts = [self._closure(stack)[0].ravel() for stack in self.stacks]
+        parts = [self.closure_of(stack)[0].ravel() for stack in self.stacks]
         parts += [joints.error[: joints.count].ravel() for joints in self.joints]
         return np.where(self.holonomic, np.concatenate(parts), 0.0) if self.rows else np.empty(0)
 
@@ -224,13 +231,13 @@ class Equations:
         """G v."""
         for joints in self.joints:
             joints.measure(self.system.elements)
-        parts = [self._closure(stack)[1].ravel() for stack in self.stacks]
+        parts = [self.closure_of(stack)[1].ravel() for stack in self.stacks]
         parts += [joints.rate[: joints.count].ravel() for joints in self.joints]
         return np.concatenate(parts) if parts else np.empty(0)
 
     def jacobian(self) -> Matrix:
         """G: internal constraints directly, joints through the elements that they read."""
-        blocks = [self._closure(stack)[2] for stack in self.stacks]
+        blocks = [self.closure_of(stack)[2] for stack in self.stacks]
 
         def places() -> Any:
             for block, part, into in zip(blocks, self.parts, self.body_rows, strict=True):
@@ -263,12 +270,34 @@ class Equations:
         self.go(q, self.read()[1])
         return self.jacobian()
 
+    def pace(self, v: Array) -> float:
+        """How fast things turn, or go through the extent, where all has been shown [1/s].
+
+        Coordinates may be places of points alone, whose bodies turn fast with small velocities: so it is asked of directions, which
+        have the length one, and of two points that a joint holds against each other.
+        """
+        elements = self.system.elements
+        speeds = np.sqrt(np.einsum("ij,ij->i", elements.velocity, elements.velocity))
+        unit = np.abs(np.einsum("ij,ij->i", elements.position, elements.position) - 1.0) <= UNIT
+        fastest = [float(np.abs(v).max(initial=0.0)) / self.extent, float(speeds[unit].max(initial=0.0))]
+        for joints in self.joints:
+            form, n = joints.form, joints.count
+            if form.first == form.second == 1 and not form.coincident:
+                ends = [
+                    (table[joints.second[:n]] - table[joints.first[:n]])
+                    for table in (elements.position, elements.velocity)
+                ]
+                far, fast = (np.linalg.norm(end, axis=-1) for end in ends)
+                fastest.append(float((fast / np.maximum(far, 1e-6 * self.extent)).max(initial=0.0)))
+        return max(fastest)
+
     def bias(self, q: Array, v: Array) -> Array:
         """dG/dt v, from the rates at neighbouring places; exact where the constraints are quadratic. Leaves the system at q."""
-        speed = float(np.abs(v).max(initial=0.0))
+        self.go(q, v)
         total = np.zeros(self.rows)
-        if speed > 0.0 or self.driven:
-            h = 1e-2 * self.extent / speed if speed > REST else 1.0
+        if np.any(v) or self.driven:
+            pace = self.pace(v)
+            h = PART / pace if pace > REST else 1.0
             total = self._bias_along(q, v, h) if self.varying else self._bias_of_lines(q, v, h)
             self.system.elements.beyond[0] = 0.0
         self.go(q, v)
@@ -278,7 +307,7 @@ class Equations:
         """The same where elements turn with what they are on: all is shown at every place."""
         total = np.zeros(self.rows)
         self.write(v=v)
-        for place, weight in STENCIL:
+        for place, weight in CURVED_STENCIL:
             self.write(q=q + place * h * v)
             self._shown()
             self.system.elements.beyond[0] = place * h
@@ -287,7 +316,6 @@ class Equations:
 
     def _bias_of_lines(self, q: Array, v: Array, h: float) -> Array:
         """The same where elements follow the coordinates as they are: along lines, and joints that say P_a = P_b have none."""
-        self.go(q, v)
         elements, total = self.system.elements, np.zeros(self.rows)
         start = elements.position.copy()
         bent = [
@@ -299,9 +327,10 @@ class Equations:
             elements.beyond[0] = place * h
             self.write(q=q + place * h * v)
             for stack, rows in zip(self.stacks, self.body_rows, strict=True):
-                total[rows] += weight / h * self._closure(stack)[1].ravel()
-            if bent:
-                elements.position[:] = start + place * h * elements.velocity
+                total[rows] += weight / h * self.closure_of(stack)[1].ravel()
+        for place, weight in CURVED_STENCIL if bent else ():
+            elements.beyond[0] = place * h
+            elements.position[:] = start + place * h * elements.velocity
             for joints, rows in bent:
                 joints.measure(elements)
                 total[rows] += weight / h * joints.rate[: joints.count].ravel()

@@ -1,0 +1,157 @@
+"""Linear equations over a setting on which they depend smoothly, from few values of it.
+
+At Chebyshev's points of a range the equations are written as ever, each in the motions that lie nearest to those of the first point
+(P. H. Schoenemann, "A generalized solution of the orthogonal Procrustes problem", Psychometrika 31 (1966) 1-10); in between their
+matrices are interpolated (J.-P. Berrut, L. N. Trefethen, "Barycentric Lagrange interpolation", SIAM Rev. 46 (2004) 501-517). Points
+are doubled until equations that were written at other values agree, and once more; where that takes too many the range is parted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from coordinator.analysis.linear import Linear
+from modular.elements import Array
+from modular.errors import ModelError
+
+POINTS = (5, 9, 17, 33, 65)
+LOOKS = (0.0871, 0.3719, 0.6413, 0.9337)  # of a range: where equations are written to see whether they agree
+AGREE = 1e-9  # of the largest number of a matrix: differences leave some 1e-10 of it open
+NEAR = 0.7  # cosine: motions that have turned further from those of the first point are others
+PARTS = 3  # how often a range is parted
+
+Written = Callable[[float], Linear]
+MATRICES = ("mass", "damping", "stiffness", "motions", "places", "turning", "rates_of_places")
+
+
+@dataclass(frozen=True)
+class _Range:
+    """Points, and the equations there as rows of numbers, matrix by matrix."""
+
+    points: Array
+    weights: Array
+    values: dict[str, Array]
+    like: Linear
+    doubts: tuple[Array, Array] | None
+
+    def at(self, value: float) -> Linear:
+        """Between the points."""
+        far = value - self.points
+        if (hit := np.flatnonzero(far == 0.0)).size:
+            found = {key: table[hit[0]] for key, table in self.values.items()}
+        else:
+            shares = self.weights / far
+            shares = shares / shares.sum()
+            found = {key: np.tensordot(shares, table, 1) for key, table in self.values.items()}
+        places = found["motions"] if self.like.places is self.like.motions else found["places"]
+        return replace(self.like, **{**found, "places": places}, doubt=self.doubts)
+
+
+def smoothly(write: Written, low: float, high: float, setting: str) -> Written:
+    """Equations at any value of a range; refused where they are no smooth functions of it."""
+    parts = _parted(write, low, high, setting, PARTS)
+    edges = np.array([first for first, _ in parts])
+
+    def at(value: float) -> Linear:
+        return parts[max(int(np.searchsorted(edges, value, side="right")) - 1, 0)][1].at(value)
+
+    return at
+
+
+def _parted(write: Written, low: float, high: float, setting: str, left: int) -> list[tuple[float, _Range]]:
+    known: dict[float, Linear] = {}
+
+    def once(value: float) -> Linear:
+        if value not in known:
+            known[value] = write(value)
+        return known[value]
+
+    try:
+        for count, more in pairwise(POINTS):
+            found = _interpolated(once, low, high, count)
+            if all(_agrees(found, once(low + part * (high - low)), low + part * (high - low)) for part in LOOKS):
+                return [
+                    (low, _interpolated(once, low, high, more))
+                ]  # what is off by e with so many is off by e^2 with twice
+    except _Turned:
+        pass
+    if not left:
+        raise ModelError(
+            f"root_locus: between {setting} = {low:.6g} and {high:.6g} the linear equations are no smooth function of it, or the "
+            "model rests or moves otherwise; leave smooth out."
+        )
+    middle = 0.5 * (low + high)
+    parted = partial(_parted, write, setting=setting, left=left - 1)
+    return [*parted(low, middle), *parted(middle, high)]
+
+
+class _Turned(Exception):
+    """Motions at two points have too little in common."""
+
+
+def _interpolated(once: Written, low: float, high: float, count: int) -> _Range:
+    turns = np.pi * np.arange(count) / (count - 1)
+    points = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(turns)
+    weights: Array = np.where(np.arange(count) % 2, -1.0, 1.0) * np.where(
+        (np.arange(count) % (count - 1)) == 0, 0.5, 1.0
+    )
+    first = once(float(points[0]))
+    alike = [_alike(once(float(point)), first) for point in points]
+    keys = [key for key in MATRICES if getattr(first, key) is not None]
+    if any((getattr(one, key) is None) != (key not in keys) for one in alike for key in MATRICES):
+        raise _Turned
+    values = {key: np.array([getattr(one, key) for one in alike]) for key in keys}
+    doubts = None
+    if first.doubt is not None:
+        whole = [one.doubt for one in alike if one.doubt is not None]
+        doubts = (np.max([one for one, _ in whole], axis=0), np.max([other for _, other in whole], axis=0))
+    return _Range(points, weights, values, first, doubts)
+
+
+def _alike(one: Linear, first: Linear) -> Linear:
+    """The same equations in motions nearest to those of another: q = N p with N turned among its own columns."""
+    if one is first:
+        return one
+    of_motions = _turn(one.motions, first.motions)
+    of_places = of_motions if one.places is one.motions else _turn(one.places, first.places)
+    motions, places = one.motions @ of_motions, one.places @ of_places
+    doubt = one.doubt
+    if doubt is not None:
+        wide, other = np.abs(of_motions), np.abs(of_places)
+        doubt = (wide.T @ doubt[0] @ other, wide.T @ doubt[1] @ wide)
+    return replace(
+        one,
+        mass=of_motions.T @ one.mass @ of_motions,
+        damping=of_motions.T @ one.damping @ of_motions,
+        stiffness=of_motions.T @ one.stiffness @ of_places,
+        motions=motions,
+        places=motions if one.places is one.motions else places,
+        turning=None if one.turning is None else of_places.T @ one.turning @ of_places,
+        rates_of_places=None if one.rates_of_places is None else of_places.T @ one.rates_of_places @ of_motions,
+        doubt=doubt,
+    )
+
+
+def _turn(basis: Array, wanted: Array) -> Array:
+    """The orthogonal matrix that takes orthonormal columns nearest to others."""
+    if basis.shape != wanted.shape:
+        raise _Turned
+    left, cosines, right = np.linalg.svd(basis.T @ wanted)
+    if float(cosines.min(initial=1.0)) < NEAR:
+        raise _Turned
+    return np.asarray(left @ right)
+
+
+def _agrees(found: _Range, there: Linear, value: float) -> bool:
+    """Whether equations that were written at a value are those that come out there."""
+    made, right = found.at(value), _alike(there, found.like)
+    for key in found.values:
+        size = float(np.abs(found.values[key]).max(initial=0.0))
+        if float(np.abs(getattr(made, key) - getattr(right, key)).max(initial=0.0)) > AGREE * size:
+            return False
+    return True
