@@ -18,6 +18,7 @@ from modular.port import GROUND
 from scenarios.report.mechanism import stroke
 from scenarios.report.page import COLOURS, GREY, sheet
 from scenarios.report.poses import arrow
+from scenarios.report.touching import EARTH, GROUND_SHARE, ground_outlines
 from scenarios.report.view import View, choose_view
 
 if TYPE_CHECKING:
@@ -61,9 +62,12 @@ def draw_model(model: Assembly, *, names: bool = True, frames: bool = True) -> F
     arms = [arm for axes in frames_of(still).values() for arm in axes] if frames else []
     shapes = [shape, *(np.reshape(p, (1, -1, shape.shape[-1])) for p in (list(joints.values()), arms) if len(p))]
     shapes += [np.reshape(line, (1, -1, shape.shape[-1])) for line in forces.values()]
-    view = choose_view(run, shapes)
+    ground = ground_outlines(run, GROUND_SHARE * extent)
+    view = choose_view(run, [*shapes, *(edges[None] for edges in ground)])
     figure = sheet(f"{model.title or 'model'}: {_counts(model)}", 9.0, 7.0)
     panel = view.stage(figure)
+    for edges in ground:
+        panel.plot(*view.of(edges).T, color=EARTH, linewidth=0.8, zorder=1)
     for k, body in enumerate(run.bodies):
         _body(still, panel, view, body, COLOURS[k % len(COLOURS)], named=names and len(run.bodies) <= MOST_NAMES)
     for name, line in forces.items():
@@ -189,12 +193,13 @@ def _legend(figure: Figure, model: Assembly, *, frames: bool) -> None:
     from matplotlib.lines import Line2D
 
     dark, line = "#222222", {"linestyle": "", "markersize": 5.5, "color": "#222222"}
-    handles = [
-        Line2D([], [], marker="s", label="joint with the ground", **line),  # type: ignore[arg-type]
-        Line2D([], [], marker="o", markerfacecolor="white", label="joint", **line),  # type: ignore[arg-type]
-        Line2D([], [], marker="$\\oplus$", label="mass centre", **line),  # type: ignore[arg-type]
-    ]
-    if model.force_edges:
+    handles = [Line2D([], [], marker="$\\oplus$", label="mass centre", **line)]  # type: ignore[arg-type]
+    if model.joint_edges:
+        handles[:0] = [
+            Line2D([], [], marker="s", label="joint with the ground", **line),  # type: ignore[arg-type]
+            Line2D([], [], marker="o", markerfacecolor="white", label="joint", **line),  # type: ignore[arg-type]
+        ]
+    if any(len(edge.ports) > 1 for edge in model.force_edges.values()):
         handles.append(Line2D([], [], color=GREY, linestyle=(0, (4, 2)), label="force between two ports"))
     if frames:
         handles += [Line2D([], [], color=colour, label=axis) for axis, colour in zip("xyz", AXES, strict=True)][

@@ -17,6 +17,8 @@ from modular.port import GROUND
 
 CONTACT, SURFACE = "components:Contact", "components:Surface"
 CIRCLE_POINTS = 24  # points of a circle
+GROUND_SHARE = 4.0  # times the extent of a mechanism: larger parts of the ground are not drawn
+EARTH = "#b58a5a"  # what touches on the ground
 
 
 def touching(run: Run) -> set[str]:

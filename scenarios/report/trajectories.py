@@ -10,14 +10,13 @@ from coordinator.record.run import Run
 from modular.elements import Array, Indices
 from scenarios.report.mechanism import dimension, joint_points, on_ground, paths, samples, stay, stroke
 from scenarios.report.page import COLOURS, MAX_CURVES, dress, few_ticks, legend, mark_events, page, stride
-from scenarios.report.touching import ground_outlines
+from scenarios.report.touching import EARTH, GROUND_SHARE, ground_outlines
 from scenarios.report.view import View, choose_view
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 POSES = 13
-GROUND_SHARE = 2.0  # times the mechanism's own extent: larger parts of the ground are not drawn
 
 
 def draw(run: Run) -> Figure:
@@ -38,7 +37,7 @@ def draw(run: Run) -> Figure:
     for edges in ground_outlines(
         run, GROUND_SHARE * float((np.nanmax(shape, (0, 1)) - np.nanmin(shape, (0, 1))).max())
     ):
-        place.plot(*view.of(edges).T, color="#b58a5a", linewidth=0.8, zorder=1)
+        place.plot(*view.of(edges).T, color=EARTH, linewidth=0.8, zorder=1)
     draw_poses(run, place, view, at, shape)
     every = stride(len(run))
     for colour, (port, path) in zip(COLOURS, lines.items(), strict=False):
