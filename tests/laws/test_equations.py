@@ -20,14 +20,15 @@ LARGEST = 1e-13  # relative residual against the engine: some hundred roundings
 BENT = 1e-12  # of bodies that bend: their strains are differences of what is nearly equal
 REFUSED = {  # ready systems with components that have no formula
     "bouncing-ball": "floor", "newtons-cradle": "bump1", "stacked-boxes": "box1-ground", "worn-crank": "elbow",
-    "inverted-pendulum": "drive",
+    "inverted-pendulum": "drive", "funnel": "ground-surface",
 }  # fmt: skip
 WRITTEN = [name for name in catalogue.names() if name not in REFUSED]
 SYSTEMS = shortened(["slider-crank", "spring-pendulum", "kapitza-pendulum", "rolling-disc"], WRITTEN)
 FEW = {("Revolute", 3), ("Gear", 2), ("Screw", 3), ("DrivenDistance", 2), ("KnifeEdge", 3)}
 JOINTS = shortened([case for case in zoo.JOINTS if (case[0].__name__, case[1]) in FEW], zoo.JOINTS)
 WITHOUT_FORMULA = {
-    "Clearance", "Contact", "Controller", "Friction", "Hand", "Motor", "Regulator", "Stop", "TableSpring",
+    "Clearance", "Contact", "Controller", "Friction", "Hand", "Motor", "Regulator", "Stop", "Surface",
+    "TableSpring",
 }  # fmt: skip
 FORCES = [case for case in zoo.FORCES if case[0].__name__ not in WITHOUT_FORMULA]
 IDS = {"ids": zoo.label}
