@@ -38,7 +38,7 @@ class RunTorsors:
         self.dimension = len(run.model["gravity"])
 
     def twist(self, of: str) -> Torsor:
-        """How a body moves, at its mass centre; of a port, at the port. What bends has one at each port alone."""
+        """How a body moves, at its mass centre; of a port, at the port. What bends has one at each port alone, what is led too."""
         owner, dot, _ = of.partition(".")
         turning = self.run.angular_velocity(of)
         turning = turning[:, None] if self.dimension == 2 else turning
@@ -50,15 +50,20 @@ class RunTorsors:
                 f"body '{of}' ({type(body).__name__}) does not move as one piece; ask for the twist of one of its ports, such as "
                 f"'{of}.{body.port_names[0]}'."
             )
+        if body.led:  # it has no momentum that would tell
+            port = f"{of}.{body.port_names[0]}"
+            return Torsor.twist(turning, self.run.velocity(port), self.run.position(port))
         return Torsor.twist(turning, self.run.momentum(of) / body.total_mass, self.run.mass_centre(of))
 
     def momentum(self, of: str) -> Torsor:
         """Of a body, at its mass centre."""
+        self._carried(of)
         q, v, _ = self.run.state(of)
         return self._momentum(of, q, v)
 
     def momentum_rate(self, of: str) -> Torsor:
         """How the momentum of a body changes, about its mass centre, from its accelerations."""
+        self._carried(of)
         q, v, a = self.run.state(of)
         centre = self.run.mass_centre(of)
         pace = np.sqrt((v * v).reshape(len(q), -1).sum(axis=1)) + np.sqrt(
@@ -91,7 +96,7 @@ class RunTorsors:
 
     def weight(self, of: str) -> Torsor:
         """Of a body, at its mass centre."""
-        body, centre = self._body(of), self.run.mass_centre(of)
+        body, centre = self._carried(of), self.run.mass_centre(of)
         return Torsor.wrench(body.total_mass * np.asarray(self.run.model["gravity"]) + 0.0 * centre, 0.0, centre)
 
     def applied(self, to: str) -> Torsor:
@@ -122,6 +127,15 @@ class RunTorsors:
         if name not in self.run.bodies:
             raise ModelError(missing("body", name, self.run.bodies, "this run"))
         return self.run.bodies[name]
+
+    def _carried(self, name: str) -> Body:
+        """A body that forces move."""
+        body = self._body(name)
+        if body.led:
+            raise ModelError(
+                f"body '{name}' ({type(body).__name__}) moves as it is told, whatever acts on it: it has no momentum."
+            )
+        return body
 
     def _place(self, port: str, at: tuple[float, ...] | None) -> Array:
         if port.partition(".")[0] != GROUND:

@@ -15,7 +15,7 @@ import numpy as np
 
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.explicit import Explicit, check_method, integrate
-from coordinator.couplings.centralized.solver import NoSolution, State
+from coordinator.couplings.centralized.solver import NoSolution, State, finite
 from coordinator.equations import need_sympy
 from modular.elements import Array
 from modular.errors import ModelError
@@ -55,11 +55,13 @@ class Generated(Explicit):
         def solve(t: float, q: Array, v: Array) -> tuple[Array, Array]:
             out = np.empty(n + m + guards)
             function(t, q, v, p, code.courses(t), out)
+            finite(out)
             owner = code.solved.trouble(out[n + m :], float(np.abs(out[:n]).max(initial=0.0)))
             if owner is not None:
                 raise NoSolution(
-                    f"the rows of '{owner}' depend on others in another way than where the code was generated",
-                    remedy="take another solver, such as HHT() or MinimalCoordinates()",
+                    f"the rows of '{owner}' depend on others in another way than where the code was generated, or its numbers "
+                    "run away",
+                    remedy="take a shorter step, or another solver, such as HHT() or MinimalCoordinates()",
                 )
             return out[:n], out[n : n + m]
 

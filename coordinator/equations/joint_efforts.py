@@ -55,14 +55,17 @@ class Efforts:
             self.__dict__["function"] = self.solved.function_of(self.formulas)
         return np.asarray(self.__dict__["function"](q, v, time, parameters))
 
-    def latex(self) -> str:
-        """Steps and formulas, line by line."""
+    def lines(self) -> list[str]:
+        """Steps and then formulas for LaTeX, one a line."""
         printer = Printer(self.solved.written)
         printer.names |= latex_names([one for one, _ in self.steps])
         lines = [f"{printer(one)} &= {printer(step)}" for one, step in self.steps]
         named = zip(self.names, self.formulas, strict=True)
-        lines += [f"{printer(sympy.Symbol(name, real=True))} &= {printer(value)}" for name, value in named]
-        return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
+        return lines + [f"{printer(sympy.Symbol(name, real=True))} &= {printer(value)}" for name, value in named]
+
+    def latex(self) -> str:
+        """The same as a block."""
+        return "\\begin{align*}\n" + " \\\\\n".join(self.lines()) + "\n\\end{align*}"
 
 
 def write_efforts(

@@ -247,12 +247,23 @@ class Lagrange:
 
     # --- to be read ------------------------------------------------------------------------------------------------------
 
-    def latex(self) -> str:
-        """All equations, line by line."""
+    def lines(self) -> list[str]:
+        """M, F, and phi of loops and drives for LaTeX, line by line."""
         printer = Printer(self.written)
         printer.names |= latex_names([*self.coordinates, *self.rates, *self.accelerations, *self.multipliers])
-        lines = [f"{printer(one.lhs)} &= {printer(one.rhs)}" for one in self.equations() if one not in (True, False)]
-        return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
+        n = len(self.coordinates)
+        found = [f"q &= {printer.row(self.coordinates)}^{{T}}"]
+        for i in range(n):
+            for j in range(i, n):
+                found += printer.lines(f"M_{{{i + 1},{j + 1}}}", self.mass[i, j])
+        found += printer.block([(f"F_{{{i + 1}}}", self.forces[i]) for i in range(n)])
+        for k, value in enumerate(self.phi):
+            found += printer.lines(f"\\Phi_{{{k + 1}}}", value, " = 0")
+        return found
+
+    def latex(self) -> str:
+        """The same as a block."""
+        return "\\begin{align*}\n" + " \\\\\n".join(self.lines()) + "\n\\end{align*}"
 
 
 def has_roots(value: Any) -> bool:
@@ -266,6 +277,7 @@ def neat(value: Any) -> Any:
         return value
     expanded = sympy.expand(value)
     found = [value, expanded]
-    if expanded.has(sympy.sin, sympy.cos) and expanded.count_ops() <= NEAT // 10:
-        found.append(sympy.expand(TR8(TR7(TR5(expanded)))))  # products of sines and cosines as those of sums of angles
+    if expanded.has(sympy.sin, sympy.cos):  # products of sines and cosines, term by term, as those of sums of angles
+        parts = [TR8(TR7(TR5(part))) for part in sympy.Add.make_args(expanded)]
+        found.append(sympy.expand(sympy.Add(*parts)))
     return min(found, key=lambda one: one.count_ops())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import sympy
@@ -13,6 +13,8 @@ from coordinator.equations.names import in_latex, latex_names
 from coordinator.equations.written import Written
 
 DIGITS = 6  # of numbers on a page; the expressions keep them all
+PAGE_WIDTH = 95  # letters of a formula
+LONG = 5 * PAGE_WIDTH  # of one in which what repeats gets a name
 LARGEST = 8  # coordinates up to which a body's matrix is written as one; beyond, entry by entry
 PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 \usepackage[T1]{fontenc}
@@ -25,10 +27,13 @@ PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 """
 
 
-def latex(written: Written) -> str:
-    """A document of its own."""
+Section = tuple[str, str, list[str]]  # heading, words, formulas line by line
+
+
+def latex(written: Written, more: Sequence[Section] = ()) -> str:
+    """A document of its own, with more sections at its end."""
     lines = [PREAMBLE + rf"\section*{{{_text(written.model.title or 'Equations of motion')}}}"]
-    for kind, content in _parts(written):
+    for kind, content in (*_parts(written), *_sections(more)):
         if kind == "heading":
             lines.append(rf"\subsection*{{{_text(content)}}}")
         elif kind == "words":
@@ -38,10 +43,10 @@ def latex(written: Written) -> str:
     return "\n\n".join([*lines, r"\end{document}"]) + "\n"
 
 
-def markdown(written: Written) -> str:
+def markdown(written: Written, more: Sequence[Section] = ()) -> str:
     """With headings and formulas between double dollars."""
     lines = [f"# {written.model.title or 'Equations of motion'}"]
-    for kind, content in _parts(written):
+    for kind, content in (*_parts(written), *_sections(more)):
         if kind == "heading":
             lines.append(f"## {content}")
         elif kind == "words":
@@ -49,6 +54,13 @@ def markdown(written: Written) -> str:
         else:
             lines.append("$$\n\\begin{aligned}\n" + " \\\\\n".join(content) + "\n\\end{aligned}\n$$")
     return "\n\n".join(lines) + "\n"
+
+
+def _sections(more: Sequence[Section]) -> Iterator[tuple[str, Any]]:
+    for heading, words, formulas in more:
+        yield "heading", heading
+        yield "words", words
+        yield "formulas", formulas
 
 
 def _parts(written: Written) -> Iterator[tuple[str, Any]]:
@@ -93,8 +105,7 @@ def _body(written: Written, printer: Printer, name: str, own: slice) -> Iterator
     loads = [(k, written.loads[k]) for k in range(own.start, own.stop) if k in written.loads]
     if not loads:
         yield "Q &= 0"
-    for k, value in loads:
-        yield f"Q_{{{printer(written.coordinates[k])}}} &= {printer(value)}"
+    yield from printer.block([(f"Q_{{{printer(written.coordinates[k])}}}", value) for k, value in loads])
     yield from _constraints(written, printer, written.closing[name])
 
 
@@ -103,7 +114,7 @@ def _constraints(written: Written, printer: Printer, rows: slice) -> Iterator[st
     for number, r in enumerate(range(rows.start, rows.stop), 1):
         slopes = [(c, s) for (row, c), s in written.jacobian.items() if row == r]
         if written.holonomic[r]:
-            yield f"\\Phi_{{{number}}} &= {printer(written.constraints[r])} = 0"
+            yield from printer.lines(f"\\Phi_{{{number}}}", written.constraints[r], " = 0")
         else:
             along = sum((s * written.rates[c] for c, s in slopes), sympy.Integer(0))
             yield f"\\dot{{\\Phi}}_{{{number}}} &= {printer(along)} = 0"
@@ -114,7 +125,7 @@ def _constraints(written: Written, printer: Printer, rows: slice) -> Iterator[st
             for start in range(0, len(shown), 2):
                 yield "&\\quad " + ",\\quad ".join(shown[start : start + 2])
         if r in written.gamma:
-            yield f"\\gamma_{{{number}}} &= {printer(written.gamma[r])}"
+            yield from printer.lines(f"\\gamma_{{{number}}}", written.gamma[r])
 
 
 class Printer:
@@ -131,6 +142,34 @@ class Printer:
         text: str = sympy.latex(rounded, symbol_names=self.names, mat_delim="(", mat_str="pmatrix", order="none")
         return _plain_matrix(text)
 
+    def lines(self, name: str, value: Any, end: str = "") -> Iterator[str]:
+        """name = value, on as many lines as a page is wide for, broken between what is added."""
+        whole = self(value)
+        if _width(whole) <= PAGE_WIDTH:
+            yield f"{name} &= {whole}{end}"
+            return
+        line, begin = "", f"{name} &="
+        for part in value.as_ordered_terms() if value.is_Add else [value]:
+            shown = self(part)
+            shown = shown if shown.startswith("-") or (begin[0] != "&" and not line) else f"+ {shown}"
+            if line and _width(line) + _width(shown) > PAGE_WIDTH:
+                yield f"{begin} {line}"
+                begin, line = "&\\quad", ""
+            line = f"{line} {shown}".strip()
+        yield f"{begin} {line}{end}"
+
+    def block(self, named: Sequence[tuple[str, Any]]) -> Iterator[str]:
+        """Several formulas; where they are long, what repeats in them has a name before them."""
+        if any(_width(self(value)) > LONG for _, value in named):
+            common, reduced = sympy.cse(
+                [value for _, value in named], symbols=sympy.numbered_symbols("s"), order="none"
+            )
+            for one, value in common:
+                yield from self.lines(self(one), value)
+            named = [(name, value) for (name, _), value in zip(named, reduced, strict=True)]
+        for name, value in named:
+            yield from self.lines(name, value)
+
     def row(self, vector: Any) -> str:
         """A vector lying."""
         return "(" + ",\\ ".join(self(one) for one in vector) + ")"
@@ -138,6 +177,12 @@ class Printer:
     def number(self, value: float) -> str:
         """To few digits."""
         return str(sympy.latex(_rounded(sympy.Float(value, 15)), order="none"))
+
+
+def _width(text: str) -> int:
+    """About how many letters wide a formula is."""
+    shown = re.sub(r"\\[a-zA-Z]+", lambda found: {"\\sin": "sin", "\\cos": "cos"}.get(found[0], ""), text)
+    return len(re.sub(r"[{}^_\\\s]", "", shown))
 
 
 def _plain_matrix(text: str) -> str:

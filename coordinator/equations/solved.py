@@ -86,6 +86,10 @@ class Solved:
 
     def check(self, guards: Array, largest: float) -> None:
         """Refuse places where the formulas do not hold."""
+        if not (np.isfinite(guards).all() and np.isfinite(largest)):
+            raise ModelError(
+                "equations: numbers are not finite at this place; give finite coordinates and rates, and none that `notes` exclude."
+            )
         owner = self.trouble(guards, largest)
         if owner is not None:
             raise ModelError(

@@ -163,14 +163,14 @@ class Written:
 
     # --- to be read ----------------------------------------------------------------------------------------------------
 
-    def latex(self) -> str:
-        """A page of LaTeX."""
+    def latex(self, more: Sequence[tuple[str, str, list[str]]] = ()) -> str:
+        """A page of LaTeX; `more` sections: heading, words, formulas."""
         from coordinator.equations.page import latex
 
-        return latex(self)
+        return latex(self, more)
 
-    def markdown(self) -> str:
+    def markdown(self, more: Sequence[tuple[str, str, list[str]]] = ()) -> str:
         """The same for Markdown with formulas between dollars."""
         from coordinator.equations.page import markdown
 
-        return markdown(self)
+        return markdown(self, more)

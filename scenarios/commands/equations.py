@@ -17,7 +17,11 @@ from scenarios.target import load
 from scenarios.terminal import console_for, refusals, say
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coordinator.equations.page import Section
     from coordinator.equations.written import Written
+    from modular.assembly import Assembly
 
 ENGINES = ("tectonic", "lualatex", "pdflatex", "xelatex")
 KINDS = (".tex", ".md", ".c", ".pdf")
@@ -35,6 +39,13 @@ def equations(
         ),
     ] = None,
     numbers: Annotated[bool, typer.Option("--numbers", help="Put numbers in place of parameters.")] = False,
+    lagrange: Annotated[
+        bool, typer.Option("--lagrange", help="Add Lagrange's equations in coordinates of the joints along a tree.")
+    ] = False,
+    efforts: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT", help="Add what a joint exerts on its second side; may be repeated."),
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """The equations of a model in symbols: mass matrices, forces, and every joint's constraints with their slopes.
@@ -44,6 +55,7 @@ def equations(
       [bold]modular equations slider-crank[/bold]
       [bold]modular equations double-pendulum --out page.pdf[/bold]
       [bold]modular equations two-rods --numbers --out page.md[/bold]
+      [bold]modular equations double-pendulum --lagrange --efforts elbow --out page.tex[/bold]
       [bold]modular equations slider-crank --out slider.c[/bold]
 
     They are written by the same code that moves the model, so they are what is simulated. Parameters have names, such as
@@ -56,17 +68,45 @@ def equations(
         if out is not None:
             _check(out, overwrite=overwrite)
         assembly, _ = load(target, settings)
+        if out is not None and out.suffix == ".c" and (lagrange or efforts):
+            raise ModelError(
+                f"--out {out}: C has accelerations and multipliers alone; leave --lagrange and --efforts out."
+            )
         written = equations_of(assembly, numbers=numbers)
+        more = [*(_in_joint_coordinates(assembly, numbers) if lagrange else ())]
+        more += [_of_joint(assembly, joint, numbers) for joint in efforts or ()]
         if out is None:
-            console.print(written.markdown(), highlight=False, markup=False, soft_wrap=True)
+            console.print(written.markdown(more), highlight=False, markup=False, soft_wrap=True)
             return
         if out.suffix == ".c":
             from coordinator.equations.right_hand_side import RightHandSide
 
             put_in_place(out, RightHandSide(written).c_source().encode())
         else:
-            _write(written, out)
+            _write(written, out, more)
         say(console, f"written: {out}")
+
+
+def _in_joint_coordinates(assembly: Assembly, numbers: bool) -> Iterator[Section]:
+    """Lagrange's equations as a section."""
+    from coordinator.equations import lagrange
+
+    found = lagrange(assembly, numbers=numbers)
+    kept = ", ".join(found.conserved()) or "nothing"
+    words = (
+        "$M\\ddot{q} + G^{T}\\lambda = F$ in coordinates of the joints along a spanning tree, counted from where the model "
+        f"stands. Conserved: {kept}."
+    )
+    yield "Lagrange's equations", words, found.lines()
+
+
+def _of_joint(assembly: Assembly, joint: str, numbers: bool) -> Section:
+    """What a joint exerts as a section."""
+    from coordinator.equations import efforts
+
+    found = efforts(assembly, joint, numbers=numbers)
+    words = f"On {assembly.joint_edges[joint].second}, at its point, along the axes of the world; line by line."
+    return f"Efforts of {joint}", words, found.lines()
 
 
 def _check(out: Path, *, overwrite: bool) -> None:
@@ -85,8 +125,8 @@ def engine() -> str | None:
     return next((found for name in ENGINES if (found := shutil.which(name)) is not None), None)
 
 
-def _write(written: Written, out: Path) -> None:
-    text = written.markdown() if out.suffix == ".md" else written.latex()
+def _write(written: Written, out: Path, more: list[Section]) -> None:
+    text = written.markdown(more) if out.suffix == ".md" else written.latex(more)
     if out.suffix != ".pdf":
         put_in_place(out, text.encode())
         return

@@ -152,6 +152,8 @@ def test_what_was_written_at_a_singular_pose_is_refused_at_others():
     assert np.isfinite(at_open.at(q, v)[0]).all()
     with pytest.raises(ModelError, match="depend on others in another way here"):
         at_flat.at(q, v)
+    with pytest.raises(ModelError, match="not finite"):
+        at_open.at(np.nan * q, v)
 
 
 def test_what_cannot_be_told_is_refused():

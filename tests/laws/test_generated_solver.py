@@ -8,7 +8,7 @@ import scenarios
 from campaign import shortened
 from components import Revolute, RigidBody, Rod, SpringDamper
 from coordinator import Centralized, Generated, MinimalCoordinates, Simulation
-from modular import Assembly, CouplingError, Cut, ModelError
+from modular import Assembly, CouplingError, Cut, Diverged, ModelError
 from scenarios.cli import app
 
 SYSTEMS = shortened(
@@ -49,6 +49,16 @@ def test_a_change_of_the_model_has_other_code():
     one, other = both(model)
     assert apart(one, other) < 1e-9
     assert np.isnan(one.reaction("elbow")[-1]).all()
+
+
+def test_a_step_that_is_too_long_is_told_as_such():
+    """A beam swings at 4e5 rad/s: no row alone is to blame."""
+    model, coupling = scenarios.load("flexible-slider-crank"), Centralized(Generated(method="RK4"))
+    with (
+        Simulation(model, 1e-3, coupling) as simulation,
+        pytest.raises(Diverged, match=r"not finite|run away.*a shorter step"),
+    ):
+        simulation.run(0.05)
 
 
 def test_what_has_no_formula_is_refused_in_words():

@@ -137,7 +137,7 @@ def test_the_double_pendulum_three_ways():
     assert sympy.simplify(left) == 0
     # the second text prints m2 l2^2 / 4 + J3 as the lower diagonal entry, right for equal bars alone (docs/pendule-double.md)
     assert sympy.simplify(found.mass[1, 1] - (m3 * l3**2 / 4 + m3 * l3**2 / 12)) == 0
-    assert r"\ddot{\theta}_{2}" in found.latex()
+    assert r"\cos{\left(\theta_{2} - \theta_{3} \right)}" in found.latex()
 
 
 def test_energies_and_momenta_that_stay():
@@ -188,7 +188,7 @@ def test_drives_and_bodies_that_begin_elsewhere():
     assert worst(closed) < NEAR
 
 
-def test_what_cannot_be_written_so_is_refused():
+def test_what_cannot_be_written_so_is_refused(monkeypatch):
     with pytest.raises(
         ModelError, match=r"'pin.phi', which is no coordinate of the tree; these are: pin.theta, elbow.theta"
     ):
@@ -197,5 +197,6 @@ def test_what_cannot_be_written_so_is_refused():
     model.add("body", NewtonEulerBody(mass=1.2, inertia=0.3, centre=(0.1, 0.2), ports={"p": (1, 0)}))
     with pytest.raises(ModelError, match=r"'body'.*rigid bodies in natural coordinates"):
         lagrange(model)
+    monkeypatch.setattr("coordinator.equations.lagrangian.SOLVABLE", 1)
     with pytest.raises(ModelError, match="too many to be written out"):
-        lagrange(scenarios.load("four-bar")).solved()
+        lagrange(double_pendulum()).solved()

@@ -6,7 +6,7 @@ import sympy
 
 import zoo
 from campaign import shortened
-from components import Beam, Load, NewtonEulerBody, Revolute, RigidBody, Rod, Screw, SpringDamper
+from components import Beam, LedBody, Load, NewtonEulerBody, Revolute, RigidBody, Rod, Screw, SpringDamper
 from coordinator import Centralized, Simulation
 from coordinator.analysis.torsors import torsors
 from coordinator.equations import Torsor, joint_torsors
@@ -166,6 +166,20 @@ def test_what_bends_has_a_twist_at_each_port_alone():
     with pytest.raises(ModelError, match=r"'beam'.*not move as one piece.*'beam\."):
         told.twist("beam")
     assert size(told.momentum_rate("beam") - told.applied("beam")) < 1e-8 * size(told.weight("beam"))
+
+
+def test_what_is_led_has_a_twist_and_no_momentum():
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("hand", LedBody.example(2))
+    with Simulation(model, 1e-3, Centralized()) as simulation:
+        run = simulation.run(3e-3)
+    told = torsors(run)
+    for port in run.bodies["hand"].port_names:
+        twist = told.twist("hand").at(run.position(f"hand.{port}"))
+        assert np.allclose(twist.moment[:, :2], run.velocity(f"hand.{port}"), atol=1e-12)
+    for asked in (told.momentum, told.momentum_rate, told.weight, told.applied):
+        with pytest.raises(ModelError, match=r"'hand'.*as it is told"):
+            asked("hand")
 
 
 # --- of joints -----------------------------------------------------------------------------------------------------------

@@ -29,6 +29,22 @@ def test_a_page_is_written_where_it_is_told_to(tmp_path):
     assert "## Body crank: PointMassRod" in shown.stdout
 
 
+def test_lagranges_equations_and_efforts_are_added_where_asked(tmp_path):
+    page = tmp_path / "page.md"
+    words = ("slider-crank", "--lagrange", "--efforts", "elbow", "--out", str(page))
+    assert typed(*words).exit_code == 0
+    text = page.read_text(encoding="utf-8")
+    assert "## Lagrange's equations" in text
+    assert r"q &= (\theta^{\mathrm{pivot}},\ \theta^{\mathrm{elbow}})^{T}" in text
+    assert "M_{1,2} &=" in text
+    assert "## Efforts of elbow" in text
+    assert "F_{x} &=" in text
+    assert "modular equations" not in typed("slider-crank", "--efforts", "knee").stdout
+    refused = typed("slider-crank", "--lagrange", "--out", str(tmp_path / "model.c"))
+    assert refused.exit_code != 0
+    assert not (tmp_path / "model.c").exists()
+
+
 def test_source_code_is_written_where_it_is_told_to(tmp_path):
     source = tmp_path / "model.c"
     assert typed("slider-crank", "--out", str(source)).exit_code == 0

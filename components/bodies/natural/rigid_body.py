@@ -259,5 +259,6 @@ def find_off_line(body: RigidBody) -> bool:
 
 
 def _without_rounding(shares: Array) -> Array:
-    """Shares of a mass matrix, without what rounding made of nothing."""
-    return np.where(np.abs(shares) > SMALLEST_SHARE * np.abs(shares).max(initial=0.0), shares, 0.0)
+    """Shares of a mass matrix, without what rounding made of nothing, and without their last digit."""
+    kept = np.where(np.abs(shares) > SMALLEST_SHARE * np.abs(shares).max(initial=0.0), shares, 0.0)
+    return np.array([[float(f"{x:.14g}") for x in row] for row in kept])
