@@ -46,6 +46,15 @@ ROUNDING = 1e-12  # of all that drives the bodies: a mode that is driven by no m
 @contextmanager
 def put_up(model: Assembly) -> Iterator[Equations]:
     """The equations of a model where it stands; what does not take part in statics is refused."""
+    refuse_forward(model)
+    with Simulation(model, 1e-3, Centralized()) as simulation:
+        equations: Equations = simulation.system.cache["equations"]
+        equations.at(0.0)
+        yield equations
+
+
+def refuse_forward(model: Assembly) -> None:
+    """Forces that can only step forward in time."""
     forward = [
         name
         for name, edge in model.force_edges.items()
@@ -56,10 +65,6 @@ def put_up(model: Assembly) -> Iterator[Equations]:
             f"{first_few(forward)} can only step forward in time, as contacts and dry friction do, and has no stiffness to "
             "swing on; leave it out, or put a spring in its place."
         )
-    with Simulation(model, 1e-3, Centralized()) as simulation:
-        equations: Equations = simulation.system.cache["equations"]
-        equations.at(0.0)
-        yield equations
 
 
 def come_to_rest(equations: Equations) -> int:

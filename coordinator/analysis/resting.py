@@ -35,12 +35,17 @@ class Rest:
 def at_rest(model: Assembly, *, seek: bool) -> Iterator[Rest]:
     """What does not rest is refused by the body that moves or would begin to; `seek`: it is let down first."""
     with put_up(model) as equations:
-        start, v = equations.read()
-        _refuse_motion(equations, v)
-        steps = come_to_rest(equations) if seek else 0
-        state = settled(equations, 0.0, *equations.read())
-        _refuse_acceleration(equations, state.a)
-        yield Rest(model, equations, state, start, steps)
+        yield resting(equations, model, seek=seek)
+
+
+def resting(equations: Equations, model: Assembly, *, seek: bool) -> Rest:
+    """The same of equations that stand somewhere already."""
+    start, v = equations.read()
+    _refuse_motion(equations, v)
+    steps = come_to_rest(equations) if seek else 0
+    state = settled(equations, 0.0, *equations.read())
+    _refuse_acceleration(equations, state.a)
+    return Rest(model, equations, state, start, steps)
 
 
 def _refuse_motion(equations: Equations, v: Array) -> None:

@@ -309,6 +309,29 @@ class Collect(Command):
         session.collected = session.runs
 
 
+@dataclass(frozen=True)
+class ShowMode(Command):
+    """Show how the mechanism swings about where it would come to rest, in a mode counted from 0 on; None: no more."""
+
+    number: int | None = 0
+
+    def perform(self, session: Session) -> None:
+        """As a ghost that swings beside it."""
+        if self.number is None:
+            session.inquiry.forget_swing(session)
+        else:
+            session.inquiry.swing(session, self.number)
+
+
+@dataclass(frozen=True)
+class AskLoads(Command):
+    """Which joints share a load where the mechanism stands, and how many freedoms it has."""
+
+    def perform(self, session: Session) -> None:
+        """The answer is a notice, and a colour of joints."""
+        session.inquiry.loads(session)
+
+
 Doing = Act | Event  # what can be posted
 
 

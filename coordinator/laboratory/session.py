@@ -31,6 +31,7 @@ from coordinator.laboratory.ending import write_ending
 from coordinator.laboratory.ghost import Ghost, why_no_ghost
 from coordinator.laboratory.hand import Hand
 from coordinator.laboratory.history import History
+from coordinator.laboratory.inquiry import Inquiry
 from coordinator.laboratory.kept import Kept, keep, stand_again
 from coordinator.laboratory.pace import Pace
 from coordinator.laboratory.receipt import Receipt
@@ -92,6 +93,7 @@ class Session:
         self._wake = threading.Condition()
         self.history = History()
         self.ghost: Ghost | None = None
+        self.inquiry = Inquiry()
         self.collected: list[Run] = []  # what was recorded until somebody asked for it (Collect)
         self.revision, self._shown_at, self._noticed = 0, 0.0, 0
         self._thread: threading.Thread | None = None

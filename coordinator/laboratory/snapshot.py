@@ -84,6 +84,18 @@ class ForceStates(NamedTuple):
     ledger: Array
 
 
+class Answers(NamedTuple):
+    """What was asked, and still holds (coordinator/laboratory/inquiry.py)."""
+
+    modes: Sequence[str] = ()  # in words, the slowest first
+    swing: Any = None  # the one that is shown, a Swing
+    mobility: str = ""
+    sharing: Sequence[Sequence[str]] = ()  # joints that share loads, by groups
+
+
+NOTHING_ASKED = Answers()
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """Everything at one instant."""
@@ -107,6 +119,7 @@ class Snapshot:
     undo: str  # what would be undone
     redo: str
     record: Sequence[Segment]  # samples of this stretch
+    answers: Answers = NOTHING_ASKED
     ghost: Any = None  # the reference, a GhostView (coordinator/laboratory/ghost.py), where one follows
 
     def state(self, body: str) -> tuple[Array, Array]:

@@ -57,6 +57,7 @@ class Window:
             held=session.hand.holds(simulation), target=_target(simulation), notices=tuple(session.notices),
             undo=session.history.undo, redo=session.history.redo, record=self._samples(simulation),
             ghost=None if session.ghost is None else session.ghost.view,
+            answers=session.inquiry.still(session.revision),
         )  # fmt: skip
         return self.latest
 

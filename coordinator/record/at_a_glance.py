@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,3 +63,12 @@ def worst_violation(run: Run) -> tuple[str, float] | None:
             if worst is None or sizes[k] > worst[1]:
                 worst = (names[k], float(sizes[k]))
     return worst
+
+
+def as_html(figures: Mapping[str, str]) -> str:
+    """Figures as a table, for notebooks."""
+    rows = "".join(
+        f"<tr><th style='text-align:left'>{html.escape(key)}</th><td style='text-align:left'>{html.escape(value)}</td></tr>"
+        for key, value in figures.items()
+    )
+    return f"<table>{rows}</table>"

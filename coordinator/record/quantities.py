@@ -1,7 +1,8 @@
 """What a run tells, by name: "rod.angle", "rod.end.y", "pivot.force", "spring.stored".
 
 A name is that of a body, a port, a joint or a force, a dot, and what is asked of it; of a vector one of its components (x, y, z),
-or its size where none is named. Whole runs are asked for "energy", "kinetic", "potential", "momentum" and "time".
+or its size where none is named; with " in body.port" along the axes of that port: "pivot.force.x in rod.end". Whole runs are
+asked for "energy", "kinetic", "potential", "momentum", "angular_momentum" and "time".
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from coordinator.record.ever import Ever
 from coordinator.record.run import Run
-from coordinator.record.sensors import exerted
+from coordinator.record.sensors import exerted, in_axes_of
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.joint import Joint
@@ -22,6 +23,7 @@ from modular.ledger import LEDGER
 from modular.names import hint, missing
 
 COMPONENTS = ("x", "y", "z")
+SEEN_IN = " in "
 Source = tuple[str, Callable[[Run, str], Array]]  # unit, and where the numbers come from
 
 PORT: dict[str, Source] = {
@@ -33,6 +35,7 @@ BODY: dict[str, Source] = {
     "centre": ("m", lambda run, body: run.mass_centre(body)),
     "angular_velocity": ("rad/s", lambda run, body: run.angular_velocity(body)),
     "momentum": ("kg m/s", lambda run, body: run.momentum(body)),
+    "angular_momentum": ("kg m²/s", lambda run, body: run.angular_momentum(body)),
     "energy": ("J", lambda run, body: run.energy_of(body)),
     "kinetic": ("J", lambda run, body: run.kinetic_energy(body)),
     "potential": ("J", lambda run, body: run.potential_energy(body)),
@@ -55,6 +58,7 @@ WHOLE: dict[str, Source] = {
     "kinetic": ("J", lambda run, _: run.kinetic_energy()),
     "potential": ("J", lambda run, _: run.potential_energy()),
     "momentum": ("kg m/s", lambda run, _: run.momentum()),
+    "angular_momentum": ("kg m²/s", lambda run, _: run.angular_momentum()),
     "time": ("s", lambda run, _: run.time),
 }
 
@@ -77,9 +81,12 @@ class Quantity:
 
 def quantity(run: Run, name: str) -> Quantity:
     """By its name; what there is is told where it is not."""
-    words = name.strip().split(".")
+    asked, seen, port = (part.strip() for part in name.partition(SEEN_IN))
+    words = asked.split(".")
     component = words.pop() if len(words) > 1 and words[-1] in COMPONENTS else ""
-    unit, values = _found(run, name, words)
+    unit, values = _found(run, asked, words)
+    if seen:
+        values = _seen_in(run, name, port, values)
     if values.ndim == 1:
         if component:
             raise ModelError(f"'{name}': it is one number, and has no {component}.")
@@ -89,6 +96,13 @@ def quantity(run: Run, name: str) -> Quantity:
         raise ModelError(f"'{name}': it has {width} component{'s' * (width > 1)}, and no {component}.")
     one = values[:, COMPONENTS.index(component)] if component else values[:, 0] if width == 1 else _size(values)
     return Quantity(name.strip(), unit, np.asarray(one))
+
+
+def _seen_in(run: Run, name: str, port: str, values: Array) -> Array:
+    """Along the axes of a port."""
+    if values.ndim != 2 or values.shape[1] != len(run.model["gravity"]):
+        raise ModelError(f"'{name.strip()}': it is no vector that could be seen in the axes of '{port}'.")
+    return in_axes_of(run, port, values)
 
 
 def _found(run: Run, name: str, words: list[str]) -> tuple[str, Array]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coordinator.record.archive import legible, read, write
-from coordinator.record.at_a_glance import summary, worst_violation
+from coordinator.record.at_a_glance import as_html, summary, worst_violation
 from coordinator.record.beginning import Listed
 from coordinator.record.recorder import Segment
 from coordinator.record.series import digest_of, parts_of
@@ -174,11 +173,15 @@ class Run:
 
     def momentum(self, body: str | None = None) -> Array:
         """Linear momentum of a body or of all that are there [kg m/s], (n, d)."""
-        if body is None:
-            parts = [np.nan_to_num(self.momentum(name)) for name in self.bodies]
-            return np.sum(parts, axis=0) if parts else np.zeros((len(self), len(self._gravity)))
-        q, v, _ = self.state(body)
-        return self._body(body).momentum(q, v)
+        from coordinator.record.momenta import momentum
+
+        return momentum(self, body)
+
+    def angular_momentum(self, body: str | None = None, about: Sequence[float] | None = None) -> Array:
+        """The same about a place of the world, its origin unless said [kg m^2/s], (n,) in the plane, else (n, 3)."""
+        from coordinator.record.momenta import angular_momentum
+
+        return angular_momentum(self, body, about)
 
     # --- energy --------------------------------------------------------------------------------------------------------
 
@@ -430,11 +433,7 @@ class Run:
         return "<Run: " + "; ".join(f"{key}: {value}" for key, value in self.summary().items()) + ">"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(key)}</th><td style='text-align:left'>{html.escape(value)}</td></tr>"
-            for key, value in self.summary().items()
-        )
-        return f"<table>{rows}</table>"
+        return as_html(self.summary())
 
 
 def _widened(array: Array, width: tuple[int, ...]) -> Array:

@@ -38,8 +38,8 @@ def show(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help='Draw what is named instead, over time or over each other: "rod.end.y, pivot.force", "rod.end.y over rod.end.x"; '
-            "into curves.png, and the numbers into curves.csv.",
+            help='Draw what is named instead, over time or over each other: "rod.end.y, pivot.force", "rod.end.y over rod.end.x", '
+            '"pivot.force.x in rod.end" (along its axes); into curves.png, and the numbers into curves.csv.',
         ),
     ] = None,
     html: Annotated[

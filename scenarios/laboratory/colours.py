@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 PALETTE = np.array(
     [(16, 82, 148), (196, 62, 22), (20, 110, 48), (112, 60, 160), (168, 116, 0), (0, 122, 134), (160, 40, 120), (80, 80, 84)],
     np.uint8,
 )  # fmt: skip
-COLOURS = ("bodies", "load", "violation")  # what the colours of joints say
+SHARED = "who shares loads"
+COLOURS = ("bodies", "load", "violation", SHARED)  # what the colours of joints say
+
+
+def shared(groups: Sequence[Sequence[str]], joint: str) -> tuple[int, int, int]:
+    """Joints that share loads have the colour of their group; grey, who carries what is told."""
+    found = next((k for k, group in enumerate(groups) if joint in group), None)
+    return (190, 190, 194) if found is None else tuple(PALETTE[found % (len(PALETTE) - 1)].tolist())
 
 
 def heat(share: float) -> tuple[int, int, int]:

@@ -34,7 +34,7 @@ class Extras:
             fit = gui.add_button("Fit all", icon="maximize", color="gray", hint="Fit everything into the picture (F)")
             again = gui.add_button("Look from the start", icon="camera", color="gray", hint="Back to the first view")
             follow = gui.add_dropdown("camera follows", FOLLOWED, initial_value=scene.cameras.follow)
-            colours = gui.add_dropdown("colour of joints", COLOURS, initial_value=scene.colours)
+            self.colours = colours = gui.add_dropdown("colour of joints", COLOURS, initial_value=scene.colours)
             arrows = gui.add_checkbox("reactions", scene.arrows)
             traces = gui.add_checkbox("traces", scene.traces)
             self.follow = gui.add_checkbox("reference", False, hint="The same mechanism solved as a whole, as a ghost")
@@ -85,6 +85,8 @@ class Extras:
             self.distance.value = text
         if self.follow.value and ghost is None and any("reference cannot follow" in n.text for n in snapshot.notices):
             self.follow.value = False
+        if self.colours.value != self.scene.colours:
+            self.colours.value = self.scene.colours
         put(self.status, status_html(self._said))
 
     # --- files -------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from coordinator.laboratory.acts import Doing, Release
 from coordinator.laboratory.receipt import Receipt
 from coordinator.laboratory.session import Session
 from coordinator.laboratory.snapshot import Snapshot
+from scenarios.laboratory.asking import Asking
 from scenarios.laboratory.controls import Controls
 from scenarios.laboratory.extras import Extras
 from scenarios.laboratory.handling import Handling
@@ -49,6 +50,7 @@ class Page:
         self.controls = Controls(server, self.post, self.selection, self.scene)
         self.plots = Plots(server, self.selection)
         self.controls.hear(self.tree.fields, self.plots.inputs)
+        self.asking = Asking(server, self.post, self.scene)
         self.extras = Extras(server, session, self.scene)
         server.on_client_disconnect(self._gone)
         self._show(session.snapshot, panels=True)
@@ -86,7 +88,7 @@ class Page:
             now = (snapshot.number, self.selection.name, self.scene.colours)
             due = time.monotonic() - panels > PANEL_REFRESH_SECONDS
             try:
-                if now != shown or due:
+                if now != shown or due or snapshot.answers.swing is not None:
                     self._show(snapshot, panels=due)
             except Exception:
                 if self._stop.is_set():
@@ -104,6 +106,7 @@ class Page:
             self.tree.update(snapshot)
             self.controls.update(snapshot)
             self.plots.update(snapshot)
+            self.asking.update(snapshot)
             self.extras.update(snapshot)
         self.pictures += 1
         self.seconds += time.thread_time() - started

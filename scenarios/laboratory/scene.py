@@ -19,7 +19,7 @@ from modular.assembly import JointEdge
 from modular.elements import Array
 from modular.port import GROUND
 from scenarios.laboratory.cameras import Cameras
-from scenarios.laboratory.colours import PALETTE, heat
+from scenarios.laboratory.colours import PALETTE, SHARED, heat, shared
 from scenarios.laboratory.figure import Figure, along, extent_of, in_space
 from scenarios.laboratory.handling import Handling
 from scenarios.laboratory.selection import Selection
@@ -173,7 +173,8 @@ class Scene:
                 self._drawn = time.monotonic()
                 self._draw_lines(snapshot)
                 self._draw_traces(snapshot, places)
-            self._draw_ghost(snapshot.ghost)
+            swing = snapshot.answers.swing
+            self._draw_ghost(snapshot.ghost if swing is None else swing.at(time.monotonic()))
         self.cameras.update(snapshot, places, self._size)
 
     def _bodies(
@@ -297,6 +298,8 @@ class Scene:
                 colours[k] = heat(load[k] / heaviest)
             elif self.colours == "violation":
                 colours[k] = heat(1.0 + np.log10(max(gap[k], 1e-16) / widest) / 6.0)
+            elif self.colours == SHARED:
+                colours[k] = shared(snapshot.answers.sharing, name)
             if name == self.selection.name:
                 colours[k] = CHOSEN
         return colours
