@@ -23,11 +23,13 @@ from coordinator.equations.numbers import function_of
 from coordinator.equations.page import Printer
 from coordinator.equations.spanning import Tree
 from coordinator.equations.writing import write
+from coordinator.equations.written import Written
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import ModelError
 
 NEAT = 4000  # operations up to which formulas are simplified
+TRIES, SAME = 3, 1e-9  # how often a force is held against its energy; of its size: what they may differ by
 SOLVABLE = 4  # coordinates and multipliers up to which accelerations are written out
 
 
@@ -44,7 +46,7 @@ class Lagrange:
         self.placing = dict(zip(w.coordinates, self.places, strict=True))
         self._along()
         self.mass = self._mass()
-        self.forces = self._forces()
+        self.forces = self._forces(self.written.loads)
         self._loops(tree.rows)
 
     # --- written ---------------------------------------------------------------------------------------------------------
@@ -86,9 +88,10 @@ class Lagrange:
                 found[other, k] = found[k, other] = neat(total)
         return found
 
-    def _forces(self) -> Any:
+    def _forces(self, loads: Mapping[int, Any]) -> Any:
+        """R^T (Q - M R' q') of such loads Q."""
         w, found = self.written, sympy.zeros(len(self.coordinates), 1)
-        acts = {i: value.xreplace(self.placing) for i, value in w.loads.items()}
+        acts = {i: value.xreplace(self.placing) for i, value in loads.items()}
         for (i, j), value in w.mass.items():
             if self.bends[j] != 0:
                 acts[i] = acts.get(i, sympy.Integer(0)) - value.xreplace(self.placing) * self.bends[j]
@@ -169,18 +172,27 @@ class Lagrange:
     @cached_property
     def applied(self) -> Any:
         """What acts along the coordinates, without what comes of inertia: weight, springs, dampers and loads."""
+        return self._without_inertia(self.forces)
+
+    def _without_inertia(self, forces: Any) -> Any:
         found = sympy.zeros(len(self.coordinates), 1)
         for k, one in enumerate(self.coordinates):
             gyration = -self.kinetic.diff(one)
             for other, rate in zip(self.coordinates, self.rates, strict=True):
                 gyration += self.kinetic.diff(self.rates[k]).diff(other) * rate
-            found[k] = neat(self.forces[k] + gyration)
+            found[k] = neat(forces[k] + gyration)
         return found
 
     @cached_property
     def potential(self) -> Any:
-        """Potential energy [J], zero where the model stands; None where what acts has none, or where springs pull along lines."""
-        acts = self.applied
+        """Potential energy [J], zero where the model stands, that of springs as these tell it; None where what acts has none."""
+        springs = [name for name in self.written.pushes if holds_what_it_does(self.written, name)]
+        held = sum((self.written.stored[name] for name in springs), sympy.Integer(0)).xreplace(self.placing)
+        left = dict(self.written.loads)
+        for name in springs:
+            for column, push in self.written.pushes[name].items():
+                left[column] -= push
+        acts = self._without_inertia(self._forces(left)) if springs else self.applied
         if any(has_roots(value) for value in acts):
             return None
         if acts.free_symbols & {*self.rates, TIME} or acts.free_symbols & self.written.led.named.keys():
@@ -193,8 +205,10 @@ class Lagrange:
             if way.has(sympy.Integral):
                 return None
             total -= way - way.subs(one, 0)
-        left = [sympy.simplify(total.diff(one) + acts[k]) for k, one in enumerate(self.coordinates)]
-        return neat(total) if all(x == 0 for x in left) else None
+        open_ = [sympy.simplify(total.diff(one) + acts[k]) for k, one in enumerate(self.coordinates)]
+        if any(x != 0 for x in open_):
+            return None
+        return neat(total) + held - held.xreplace(dict.fromkeys(self.coordinates, sympy.Integer(0)))
 
     def conserved(self) -> dict[str, Any]:
         """What stays as it is while the model moves: its energy, momenta of coordinates that nothing depends on."""
@@ -264,6 +278,24 @@ class Lagrange:
     def latex(self) -> str:
         """The same as a block."""
         return "\\begin{align*}\n" + " \\\\\n".join(self.lines()) + "\n\\end{align*}"
+
+
+def holds_what_it_does(written: Written, name: str) -> bool:
+    """Whether a force is that of the energy which it says it holds, and of nothing beside: at places, rates and numbers by lot."""
+    stored, pushes = written.stored[name], written.pushes[name]
+    moves = [one for one in written.coordinates if stored.has(one)]
+    if not moves:
+        return False
+    wanted = [*{written.coordinates.index(one) for one in moves} | pushes.keys()]
+    lacking = [pushes.get(k, sympy.Integer(0)) + stored.diff(written.coordinates[k]) for k in wanted]
+    sizes = [pushes.get(k, sympy.Integer(0)) for k in wanted]
+    symbols = sorted(set().union(*(one.free_symbols for one in (*lacking, *sizes))), key=lambda one: str(one.name))
+    numbers, function = np.random.default_rng(0), function_of(symbols, [*lacking, *sizes])
+    for _ in range(TRIES):
+        found = np.abs(np.array(function(*numbers.uniform(0.5, 1.5, len(symbols))), float)).reshape(2, -1)
+        if not found[0].max() <= SAME * found[1].max():
+            return False
+    return True
 
 
 def has_roots(value: Any) -> bool:

@@ -25,6 +25,7 @@ from modular.assembly import Assembly
 from modular.body import GivesEquations
 from modular.errors import CouplingError
 from modular.force import Decides
+from modular.ledger import STORED
 
 
 def write(model: Assembly, *, numbers: bool = False, ports: Sequence[str] = ()) -> Written:
@@ -248,6 +249,8 @@ class _Writer:
             for name, row in forces.row.items():
                 with stage.told("force", name):
                     twin.play("exert", stage.elements, row, row + 1)
+                found.stored[name] = expression(twin.ledger[row, STORED])
+                pushes = found.pushes.setdefault(name, {})
                 home = system.force_home[name]
                 for start, count in zip(home.starts, home.counts, strict=True):
                     for element in range(start, start + count):
@@ -256,6 +259,7 @@ class _Writer:
                             push = sum((f * b for f, b in zip(force, along, strict=True) if b != 0), sympy.Integer(0))
                             if push != 0:
                                 found.add("loads", column, push)
+                                pushes[column] = pushes.get(column, sympy.Integer(0)) + push
 
 
 def _tidy(numbers: Any) -> None:

@@ -47,6 +47,8 @@ class Written:
         self.parameters, self.led, self.notes = parameters, led, notes
         self.mass: Sparse = {}
         self.loads: Sparse = {}
+        self.pushes: dict[str, dict[int, Any]] = {}  # of these what each force adds
+        self.stored: dict[str, Any] = {}  # the energy that each says it holds [J]
         self.jacobian: Sparse = {}
         self.constraints: list[Any] = []
         self.owners: list[str] = []  # of each row

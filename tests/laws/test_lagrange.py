@@ -23,7 +23,7 @@ from components import (
     SpringDamper,
     Universal,
 )
-from coordinator import Centralized, Simulation
+from coordinator import Centralized, Glued, Simulation
 from coordinator.analysis import assemble
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.equations import equations, lagrange
@@ -162,6 +162,34 @@ def test_energies_and_momenta_that_stay():
     assert set(free) == {"energy", "momentum of body.x", "momentum of body.y", "momentum of body.theta"}
     model.apply("drag", SpringDamper(3.0, 0.2, length=0.1), "ground", "body.p", at=(2.0, 1.0))
     assert not lagrange(model).conserved()
+
+
+def test_springs_tell_what_they_hold():
+    """Along a line too, where its length is a root: as they book it, which holds in a run; with a damper there is none."""
+
+    def hung(damping):
+        model = double_pendulum()
+        spring = SpringDamper(30.0, damping, length=0.5)
+        model.apply("spring", spring, "ground", "lower.end", at=(1.0, 1.0))
+        return model
+
+    found = lagrange(hung(0.0))
+    energy = found.conserved()["energy"]
+    with Simulation(hung(0.0), 1e-4, Glued(order=4)) as simulation:
+        run = simulation.run(0.4)
+    values = []
+    for k in (0, 2000, 4000):
+        arms = {name: run.state(name)[0][k][1] - run.state(name)[0][k][0] for name in ("upper", "lower")}
+        paces = {name: run.state(name)[1][k][1] - run.state(name)[1][k][0] for name in ("upper", "lower")}
+        angles = {name: np.arctan2(arm[1], arm[0]) for name, arm in arms.items()}
+        start = {name: np.arctan2(*(run.state(name)[0][0][1] - run.state(name)[0][0][0])[::-1]) for name in arms}
+        spins = {name: cross(arm, paces[name]) / (arm @ arm) for name, arm in arms.items()}
+        turned = {name: angles[name] - start[name] for name in arms}
+        here = dict(zip(found.coordinates, (turned["upper"], turned["lower"] - turned["upper"]), strict=True))
+        here |= dict(zip(found.rates, (spins["upper"], spins["lower"] - spins["upper"]), strict=True))
+        values.append(float(energy.subs(here | found.parameters)))
+    assert np.ptp(values) < 1e-9
+    assert "energy" not in lagrange(hung(1.0)).conserved()
 
 
 def test_drives_and_bodies_that_begin_elsewhere():
