@@ -19,6 +19,7 @@ from scenarios.commands.check import check
 from scenarios.commands.compare import compare
 from scenarios.commands.export import export
 from scenarios.commands.gallery import gallery
+from scenarios.commands.importing import import_
 from scenarios.commands.kernels import kernels
 from scenarios.commands.kinematics import kinematics
 from scenarios.commands.listing import list_
@@ -118,6 +119,7 @@ def modular(
       [bold]modular resume --help[/bold]               go on with a run, or further
       [bold]modular rewind --help[/bold]               its last ticks again, one by one
       [bold]modular export --help[/bold]               take it elsewhere, as NetCDF or CSV
+      [bold]modular import robot.urdf[/bold]           what of a robot was read, what not
       [bold]modular gallery[/bold]                     every figure of chapter VI of the thesis
       [bold]modular study double-pendulum[/bold]       steps and couplings: errors, orders
       [bold]modular compare double-pendulum[/bold]     how far from the truth, and why
@@ -133,6 +135,7 @@ def modular(
 
 
 app.command("list")(list_)
+app.command("import")(import_)
 for command in (
     run, check, assemble, mobility, kinematics, statics, inverse, modes, show, gallery, study, compare, rerun, resume, rewind,
     export, live, replay, bench, worker, kernels,
