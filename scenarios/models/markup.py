@@ -16,6 +16,7 @@ from modular.names import hint
 LARGEST_FILE = 50_000_000  # bytes
 DEEPEST = 100  # elements in each other
 MOST_ELEMENTS = 500_000
+LARGEST_NUMBER = 1e20  # in SI units: a robot has none beyond, and fourth powers are still numbers
 LONGEST_SHOWN = 60  # letters of a value in a message
 
 
@@ -75,8 +76,8 @@ class Element:
             found = np.array([float(word) for word in text.split()] if "_" not in text else [])
         except ValueError:
             found = np.zeros(0)
-        if len(found) != count or not np.isfinite(found).all():
-            wanted = "one finite number" if count == 1 else f"{count} finite numbers"
+        if len(found) != count or not (np.abs(found) <= LARGEST_NUMBER).all():
+            wanted = f"one finite number up to {LARGEST_NUMBER:g}" if count == 1 else f"{count} finite numbers"
             raise self.refuse(f'{name}="{shown(text)}"; give {wanted}.')
         return found
 

@@ -34,6 +34,7 @@ OF_JOINTS = {
     "calibration": "how a sensor is set",
     "hardwareInterface": "words for another program",
 } | FOR_OTHERS
+LEAST_MASS = 1e-20  # [kg]
 ZERO = (0.0, 0.0, 0.0)
 
 Named = TypeVar("Named", Link, RobotJoint, LoopJoint)
@@ -92,8 +93,10 @@ def _link(element: Element, report: Report) -> Link:
         if mass is None:
             raise inertial.refuse(f"link '{shown(link.name)}' has no <mass>; give one, or leave <inertial> out.")
         link.mass, link.centre = mass.number("value"), frame.place
-        if link.mass < 0.0:
-            raise mass.refuse(f"link '{shown(link.name)}': {link.mass:g} kg; a mass cannot be negative.")
+        if link.mass < 0.0 or 0.0 < link.mass < LEAST_MASS:
+            raise mass.refuse(
+                f"link '{shown(link.name)}': {link.mass:g} kg; a mass cannot be negative, and is 0 or at least {LEAST_MASS:g} kg."
+            )
         if inertia is not None:
             xx, yy, zz = (inertia.number(name) for name in ("ixx", "iyy", "izz"))
             xy, xz, yz = (inertia.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))

@@ -194,6 +194,8 @@ WRONG = [
     ),
     (ARM.replace('value="0.7"', 'value="heavy"'), 'value="heavy"; give one finite number'),
     (ARM.replace('value="0.7"', 'value="nan"'), 'value="nan"'),
+    (ARM.replace('value="0.7"', 'value="1e300"'), 'value="1e300"; give one finite number up to'),
+    (ARM.replace('value="0.7"', 'value="1e-300"'), "1e-300 kg"),
     (ARM.replace('value="0.7"', 'value="-0.7"'), "a mass cannot be negative"),
     (ARM.replace('xyz="0 2 0"', 'xyz="0 0 0"'), "the axis points nowhere"),
     (ARM.replace('type="revolute"', 'type="hinge"'), 'type="hinge"; give one of'),
