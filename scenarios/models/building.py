@@ -29,6 +29,7 @@ from modular.names import MAX_NAME_LENGTH, hidden_in, missing
 from modular.numbers import number
 from modular.port import GROUND, Port
 from scenarios.models.groups import Group, grouped, mended, thickened
+from scenarios.models.markup import shown
 from scenarios.models.robot import LED, TURNING, Frame, LoopJoint, Robot, RobotJoint
 from scenarios.models.told import APPROXIMATED, READ, Report
 
@@ -66,9 +67,12 @@ def beginning(robot: Robot, values: Mapping[str, Any], report: Report) -> dict[s
     for joint in led.values():
         chain, at = [], joint
         while at.name not in found:
-            if at in chain or at.mimic is None or at.mimic.joint not in led:
+            assert at.mimic is not None  # all others have a value
+            if at.mimic.joint not in led:
+                raise at.mimic.element.refuse(missing("joint that has a value", shown(at.mimic.joint), led))
+            if at in chain:
                 raise joint.element.refuse(
-                    f"it follows joint '{at.mimic.joint if at.mimic else ''}', which follows it or has no value; follow another."
+                    f"it follows joint '{at.mimic.joint}', which follows it; let one of them follow none."
                 )
             chain.append(at)
             at = led[at.mimic.joint]

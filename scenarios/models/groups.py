@@ -10,7 +10,7 @@ import numpy as np
 from components import Solid
 from modular.elements import Array
 from modular.errors import ModelError
-from scenarios.models.inertias import is_possible, nearest_possible
+from scenarios.models.inertias import NOTHING, is_possible, nearest_possible
 from scenarios.models.robot import Frame, Link, Robot
 from scenarios.models.told import APPROXIMATED, Report
 
@@ -127,7 +127,7 @@ def thickened(group: Group, robot: Robot, report: Report, repair: bool) -> str:
     """What is wrong with a body that lacks inertia about an axis, which a joint that turns it would have to know."""
     assert group.solid is not None
     values = np.linalg.eigvalsh(group.solid.inertia)
-    if values[0] > SOME * values[2] and values[2] > 0.0:
+    if values[0] > max(SOME * values[2], group.solid.mass * NOTHING**2):
         return ""
     element = robot.links[group.top].element
     if repair:

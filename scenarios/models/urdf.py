@@ -79,9 +79,6 @@ def _check(robot: Robot) -> None:
     for element, link in named:
         if link not in robot.links:
             raise element.refuse(missing("link", shown(link), robot.links))
-    for joint in robot.joints.values():
-        if joint.mimic is not None and joint.mimic.joint not in robot.joints:
-            raise joint.mimic.element.refuse(missing("joint", shown(joint.mimic.joint), robot.joints))
 
 
 def _link(element: Element, report: Report) -> Link:

@@ -154,6 +154,22 @@ def test_impossible_inertias_are_named_all_at_once_and_mended_when_asked(written
     assert sum("mended" in entry.what for entry in found.report.of(APPROXIMATED)) == 2
 
 
+def test_a_mass_in_a_point_or_on_a_line_is_named_and_given_an_inertia_when_asked(written):
+    for rest in ('iyy="0.012" iyz="0" izz="0.012"', 'iyy="0" iyz="0" izz="0"', 'iyy="1e-20" iyz="0" izz="1e-20"'):
+        thin = ARM.replace(
+            'ixx="0.01" ixy="0" ixz="0" iyy="0.012" iyz="0" izz="0.009"', f'ixx="0" ixy="0" ixz="0" {rest}'
+        )
+        with pytest.raises(ModelError, match=r"'tool': 0.7 kg with principal inertias .* in a point"):
+            read_model(written(thin))
+        tool = read_model(written(thin), repair=True).assembly.bodies["tool"]
+        assert np.linalg.eigvalsh(tool.inertia_tensor)[0] >= 0.7e-6
+
+
+def test_a_plate_without_thickness_is_a_body_of_the_other_kind(written):
+    plate = ARM.replace('iyy="0.012" iyz="0" izz="0.009"', 'iyy="0.012" iyz="0" izz="0.022"')
+    assert type(read_model(written(plate)).assembly.bodies["tool"]).__name__ == "NewtonEulerBody"
+
+
 def test_what_is_dropped_is_told_and_strict_refuses_it(written):
     more = ARM.replace("<visual>", "<collision/><visual>").replace(
         '<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><mimic joint="shoulder" multiplier="0.5" offset="-0.2"/>'
@@ -180,6 +196,7 @@ def test_frames_without_mass_are_held_on_what_they_hang_on(written):
 
 
 BOMB = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><robot name="&b;"/>'
+FOLLOWS = ARM.replace('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><mimic joint="LEADER"/>')
 WRONG = [
     (BOMB, r"robot.urdf:1: <!DOCTYPE r> is refused"),
     ("", "no XML"),
@@ -201,6 +218,9 @@ WRONG = [
     (ARM.replace('type="revolute"', 'type="hinge"'), 'type="hinge"; give one of'),
     (ARM.replace('lower="0.2"', 'lower="2.2"'), "lies above upper"),
     (ARM.replace('<child link="tip"/>', '<child link="upper"/>'), "close a loop with"),
+    (FOLLOWS.replace("LEADER", "sholder"), "did you mean 'shoulder'"),
+    (FOLLOWS.replace("LEADER", "weld"), "no joint that has a value 'weld'"),
+    (FOLLOWS.replace("LEADER", "slide"), "which follows it"),
     (ARM.replace('name="tip"', 'name="tool"'), "there is a link of that name already"),
     (ARM.replace('<parent link="base"/>', '<parent link="tip"/>'), "ring|hangs on no joint"),
 ]
