@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SYSTEMS = Path(__file__).parent / "systems"
 IMPORTED = (".urdf",)  # endings of files that other programs write
-READING = ("base", "repair", "strict")  # settings of reading them
+READING = ("base", "repair", "stops", "strict")  # settings of reading them
 GROUPS = ("The thesis", "Courses", "Mechanisms", "Spinning and rolling", "Contact", "Driven and controlled")
 
 

@@ -33,6 +33,10 @@ def import_(
     repair: Annotated[
         bool, typer.Option("--repair", help="Take the nearest possible inertia where no body has what the file says.")
     ] = False,
+    stops: Annotated[
+        bool,
+        typer.Option("--stops/--no-stops", help="Whether limits of joints are walls; modes and statics need none."),
+    ] = True,
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse a file of which anything that bears on the motion is dropped.")
     ] = False,
@@ -72,7 +76,9 @@ def import_(
             raise ModelError(f"--out {out}: models are written as JSON; give a name that ends in .json.")
         if out is not None and not out.resolve().parent.is_dir():
             raise ModelError(f"--out {out}: the folder '{out.parent}' is not there; make it first.")
-        found = read_model(file, base=base.value, repair=repair, strict=strict, values=read_settings(settings or []))
+        found = read_model(
+            file, base=base.value, repair=repair, stops=stops, strict=strict, values=read_settings(settings or [])
+        )
         print_imported(console, found, full=full)
         if out is not None:
             found.assembly.save(out)

@@ -28,6 +28,7 @@ from modular.joint import Joint
 from modular.names import MAX_NAME_LENGTH, hidden_in, missing
 from modular.numbers import number
 from modular.port import GROUND, Port
+from scenarios.catalogue import READING
 from scenarios.models.groups import Group, grouped, mended, thickened
 from scenarios.models.markup import shown
 from scenarios.models.robot import LED, TURNING, Frame, LoopJoint, Robot, RobotJoint
@@ -59,7 +60,7 @@ def beginning(robot: Robot, values: Mapping[str, Any], report: Report) -> dict[s
     found: dict[str, float] = {}
     for name, value in values.items():
         if name not in led:
-            raise ModelError(missing("joint that has a value", str(name), led, report.file))
+            raise ModelError(missing("joint or setting", str(name), [*led, *READING], report.file))
         found[name] = number(value, f"{report.file}: joint '{name}'", "m" if led[name].kind == "prismatic" else "rad")
     for name, joint in led.items():
         if name not in found and joint.mimic is None:

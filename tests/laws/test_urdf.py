@@ -154,6 +154,12 @@ def test_impossible_inertias_are_named_all_at_once_and_mended_when_asked(written
     assert sum("mended" in entry.what for entry in found.report.of(APPROXIMATED)) == 2
 
 
+def test_stops_are_left_out_when_asked(written):
+    found = read_model(written(ARM), stops=False)
+    assert not any(name.endswith("stop") for name in found.assembly.forces)
+    assert found.values["shoulder"] == 0.0 and len(found.report.of(APPROXIMATED)) == 2
+
+
 def test_a_mass_in_a_point_or_on_a_line_is_named_and_given_an_inertia_when_asked(written):
     for rest in ('iyy="0.012" iyz="0" izz="0.012"', 'iyy="0" iyz="0" izz="0"', 'iyy="1e-20" iyz="0" izz="1e-20"'):
         thin = ARM.replace(
