@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -124,8 +124,10 @@ class _Builder:
                 problems.append(wrong)
         if problems:
             raise ModelError("\n".join(problems))
+        taken: set[str] = set()
         for group in bodies:
-            self.bodies[id(group)] = GROUND if group.grounded else self._name(group.top, self.bodies.values())
+            self.bodies[id(group)] = GROUND if group.grounded else self._name(group.top, taken)
+            taken.add(self.bodies[id(group)])
         joints = [joint for joint in self.robot.joints.values() if self._moves(joint)]
         for joint in joints:
             self.groups[joint.parent].ports.setdefault(self._free(joint), self.frames[joint.child])
@@ -148,12 +150,12 @@ class _Builder:
         """What the place of a joint on its parent is called."""
         return joint.name if joint.name not in self.groups[joint.parent].ports else f"{joint.name} joint"
 
-    def _name(self, name: str, taken: Collection[str]) -> str:
+    def _name(self, name: str, *taken: Container[str]) -> str:
         """A name that people and files can use."""
         plain = _usable(name) or "part"
         plain = f"{plain}_" if plain.lower() == GROUND else plain
         found, count = plain, 1
-        while found in taken:
+        while any(found in known for known in taken):
             count += 1
             found = f"{plain}_{count}"
         if found != name:
@@ -188,7 +190,7 @@ class _Builder:
         on_parent = f"{joint.name} joint" if f"{joint.name} joint" in above.ports else joint.name
         ends = self._end(above, on_parent), self._end(below, joint.child)
         at = _row(frame.place) if GROUND in ends else None
-        name = self._name(joint.name, {*self.assembly.joints, *self.assembly.forces})
+        name = self._name(joint.name, self.assembly.joint_edges, self.assembly.force_edges)
         try:
             self.assembly.join(name, _joint(joint.kind, _row(axis)), *ends, at=at)
             for what, force in _forces(joint, self.begins.get(joint.name, 0.0), _row(axis)).items():
@@ -197,8 +199,8 @@ class _Builder:
             raise joint.element.refuse(str(error)) from error
 
     def _force_name(self, name: str) -> str:
-        taken = {*self.bodies.values(), *self.assembly.joints, *self.assembly.forces, *(j for j in self.robot.joints)}
-        while name in taken:
+        model = self.assembly
+        while any(name in known for known in (model.bodies, model.joint_edges, model.force_edges, self.robot.joints)):
             name += "_"
         return name
 
@@ -213,7 +215,7 @@ class _Builder:
         axis = _row(frames[0].turn @ loop.axis)
         ends = self._end(first, f"{loop.name} 1"), self._end(second, f"{loop.name} 2")
         at = _row(frames[0 if ends[0] == GROUND else 1].place) if GROUND in ends else None
-        name = self._name(loop.name, {*self.assembly.joints, *self.assembly.forces})
+        name = self._name(loop.name, self.assembly.joint_edges, self.assembly.force_edges)
         try:
             self.assembly.join(name, _joint(loop.kind, axis), *ends, at=at)
         except ModelError as error:

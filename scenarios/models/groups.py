@@ -103,13 +103,14 @@ def _add_turning(group: Group, robot: Robot, frames: Mapping[str, Frame]) -> Non
 
 def _hang_on(robot: Robot, of: dict[str, Group], report: Report) -> None:
     """What has no mass, and carries none, is held where it hangs: it could not tell how to move."""
+    children = robot.children()
     held = {link for loop in robot.loops.values() for link in loop.links}
     for joint in reversed(list(robot.down(robot.root()))):
         below, above = of[joint.child], of[joint.parent]
         if joint.kind == "fixed" or below is above or below.solid is not None or below.top != joint.child:
             continue
         if held.intersection(below.links) or any(
-            of[other.parent] is below and of[other.child] is not below for other in robot.joints.values()
+            of[other.child] is not below for link in below.links for other in children[link]
         ):
             raise joint.element.refuse(
                 f"link '{joint.child}' has no mass, and moves between this joint and what hangs on it; give it an <inertial>, or "
