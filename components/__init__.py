@@ -51,6 +51,7 @@ from components.joints import (
     Universal,
 )
 from components.sensors import Accelerometer, AngleBetween, DistanceBetween, ForceIn, TurningBetween, WayBetween
+from components.solids import Solid
 
 __all__ = [
     "Accelerometer",
@@ -101,6 +102,7 @@ __all__ = [
     "Screw",
     "Sine",
     "Smooth",
+    "Solid",
     "Sphere",
     "Spherical",
     "SphericalWithPin",

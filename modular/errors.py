@@ -49,6 +49,10 @@ class StartWarning(RunWarning):
     """A run does not begin as it was meant: what should rest does not quite, or what should touch is inside."""
 
 
+class ImportedWarning(RunWarning):
+    """A file of another program says more than the model that was made of it holds."""
+
+
 class VerdictWarning(RunWarning):
     """What a run has recorded speaks against it."""
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from modular.assembly import Assembly
 
 SYSTEMS = Path(__file__).parent / "systems"
+IMPORTED = (".urdf",)  # endings of files that other programs write
+READING = ("base", "repair", "stops", "strict")  # settings of reading them
 GROUPS = ("The thesis", "Courses", "Mechanisms", "Spinning and rolling", "Contact", "Driven and controlled")
 
 
@@ -64,12 +66,15 @@ def describe(name: str) -> tuple[str, dict[str, str]]:
 
 
 def build(name: str, settings: Mapping[str, Any]) -> Assembly:
-    """The assembly of a scenario, of a Python file that defines `build(**settings)`, or of a file that `Assembly.save` wrote."""
+    """The assembly of a scenario, of a Python file that defines `build(**settings)`, of a file that `Assembly.save` wrote, or of
+    one of another program."""
     from modular.assembly import Assembly
     from modular.errors import ModelError
 
     if name.endswith(".json"):
         return _saved(name, settings)
+    if name.endswith(IMPORTED):
+        return _imported(name, settings)
     function = _function(name)
     known = inspect.signature(function).parameters
     if not any(p.kind is p.VAR_KEYWORD for p in known.values()):
@@ -87,7 +92,22 @@ def build(name: str, settings: Mapping[str, Any]) -> Assembly:
 
 def is_file(target: str) -> bool:
     """Whether a target is meant as a file."""
-    return target.endswith((".py", ".json"))
+    return target.endswith((".py", ".json", *IMPORTED))
+
+
+def _imported(name: str, settings: Mapping[str, Any]) -> Assembly:
+    """A model that another program wrote; settings are those of reading it, and values of joints at the start."""
+    import warnings
+
+    from modular.errors import ImportedWarning
+    from scenarios.models import read_model
+
+    path = _there(name)
+    values = {key: value for key, value in settings.items() if key not in READING}
+    found = read_model(path, values=values, **{key: settings[key] for key in READING if key in settings})
+    if told := found.report.warning():
+        warnings.warn(told, ImportedWarning, stacklevel=2)
+    return found.assembly
 
 
 def _saved(name: str, settings: Mapping[str, Any]) -> Assembly:
@@ -160,7 +180,8 @@ def _function(name: str) -> Callable[..., Any]:
         hint = (
             f"did you mean '{near[0]}'?"
             if near
-            else f"known: {', '.join(names())}; or give a Python file, or a model that Assembly.save wrote (.json)."
+            else f"known: {', '.join(names())}; or give a Python file, a model that Assembly.save wrote (.json), or a robot "
+            "(.urdf)."
         )
         raise ModelError(f"there is no scenario '{name}'; {hint}")
     function = getattr(module, "build", None)

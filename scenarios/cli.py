@@ -22,6 +22,7 @@ from scenarios.commands.draw import draw
 from scenarios.commands.equations import equations
 from scenarios.commands.export import export
 from scenarios.commands.gallery import gallery
+from scenarios.commands.importing import import_
 from scenarios.commands.kernels import kernels
 from scenarios.commands.kinematics import kinematics
 from scenarios.commands.listing import list_
@@ -125,6 +126,7 @@ def modular(
       [bold]modular resume --help[/bold]               go on with a run, or further
       [bold]modular rewind --help[/bold]               its last ticks again, one by one
       [bold]modular export --help[/bold]               take it elsewhere, as NetCDF or CSV
+      [bold]modular import robot.urdf[/bold]           what of a robot was read, what not
       [bold]modular gallery[/bold]                     every figure of chapter VI of the thesis
       [bold]modular study double-pendulum[/bold]       steps and couplings: errors, orders
       [bold]modular compare double-pendulum[/bold]     how far from the truth, and why
@@ -140,6 +142,7 @@ def modular(
 
 
 app.command("list")(list_)
+app.command("import")(import_)
 for command in (
     run, check, draw, assemble, mobility, kinematics, statics, equilibrium, inverse, modes,
     equations, linearise, show, gallery, study, compare, rerun, resume, rewind, export, live, replay, bench, worker, kernels,

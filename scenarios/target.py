@@ -25,8 +25,12 @@ def load(target: str, typed: Sequence[str] | None) -> tuple[Assembly, dict[str, 
 
 def build(target: str, settings: dict[str, Any]) -> Assembly:
     """The assembly of a scenario or a file; a file that goes wrong is told with the place where it did."""
+    from modular.errors import ImportedWarning
+    from scenarios.report.said import as_lines
+
     try:
-        return catalogue.build(target, settings)
+        with as_lines(ImportedWarning):
+            return catalogue.build(target, settings)
     except ModelError as error:
         if place := _place(error, target):
             raise type(error)(f"{error}{place}") from error

@@ -1,0 +1,85 @@
+"""The command `modular import`: a model that another program wrote, and what became of each of its elements."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from modular.errors import ModelError
+from scenarios.terminal import console_for, refusals, say
+
+
+class Base(StrEnum):
+    """What holds the topmost link."""
+
+    FIXED = "fixed"
+    FREE = "free"
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A robot: FILE.urdf.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Write the model, as JSON; left out, only the report is told."
+        ),
+    ] = None,
+    base: Annotated[
+        Base, typer.Option(help="fixed: the topmost link stands on the ground; free: it moves.")
+    ] = Base.FIXED,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Take the nearest possible inertia where no body has what the file says.")
+    ] = False,
+    stops: Annotated[
+        bool,
+        typer.Option("--stops/--no-stops", help="Whether limits of joints are walls; modes and statics need none."),
+    ] = True,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse a file of which anything that bears on the motion is dropped.")
+    ] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="JOINT=VALUE", help="Where a joint begins, in rad or m; may be repeated."),
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--all", help="List every element that was approximated or dropped, one a line.")
+    ] = False,
+) -> None:
+    """Read a robot that another program wrote, and tell what was read, approximated and dropped.
+
+    \b
+    Examples:
+      [bold]modular import robot.urdf[/bold]
+      [bold]modular import robot.urdf -o robot.json --set elbow=0.7[/bold]
+      [bold]modular run robot.urdf --set base=free --set repair=true[/bold]
+
+    Links become bodies and their frames ports, links that are joined by fixed joints one body. Limits become stops, friction and
+    damping forces, and an effort a motor that rests until it is told what to do. Links without mass are held on what they hang on.
+
+    An inertia that no body has is refused, with its eigenvalues and the nearest possible one, which --repair takes. Joints
+    begin at 0, or at the stop nearest to it.
+
+    Every verb that takes a model takes FILE.urdf as well; options of reading are then given by --set.
+
+    Exit code: 0 done, 2 refused.
+    """
+    console = console_for()
+    with refusals():
+        from scenarios.models import read_model
+        from scenarios.report.imported import print_imported
+        from scenarios.settings import read_settings
+
+        if out is not None and out.suffix != ".json":
+            raise ModelError(f"--out {out}: models are written as JSON; give a name that ends in .json.")
+        if out is not None and not out.resolve().parent.is_dir():
+            raise ModelError(f"--out {out}: the folder '{out.parent}' is not there; make it first.")
+        found = read_model(
+            file, base=base.value, repair=repair, stops=stops, strict=strict, values=read_settings(settings or [])
+        )
+        print_imported(console, found, full=full)
+        if out is not None:
+            found.assembly.save(out)
+            say(console, f"written: {out}")

@@ -1,0 +1,272 @@
+"""A robot built of our bodies, joints and forces, as it stands at the values of its joints that it begins with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping
+from typing import Any
+
+import numpy as np
+
+from components import (
+    Fixed,
+    Friction,
+    Motor,
+    NewtonEulerBody,
+    Planar,
+    Prismatic,
+    Revolute,
+    RigidBody,
+    Solid,
+    Spherical,
+    Stop,
+)
+from components.bodies.natural.mass_moments import rank
+from modular.assembly import Assembly
+from modular.errors import ModelError
+from modular.joint import Joint
+from modular.names import MAX_NAME_LENGTH, hidden_in, missing
+from modular.numbers import number
+from modular.port import GROUND, Port
+from scenarios.catalogue import READING
+from scenarios.models.groups import Group, grouped, mended, thickened
+from scenarios.models.markup import shown
+from scenarios.models.robot import LED, TURNING, Frame, LoopJoint, Robot, RobotJoint
+from scenarios.models.told import APPROXIMATED, READ, Report
+
+BASES = ("fixed", "free")
+UNSAFE_LETTERS = re.compile(r"[./\\\s]")
+LONGEST = MAX_NAME_LENGTH - 20  # letters, so that "-friction" and a number have room
+
+
+def built(
+    robot: Robot, report: Report, *, base: str = "fixed", repair: bool = False, values: Mapping[str, Any] | None = None
+) -> tuple[Assembly, dict[str, float]]:
+    """The model, and the values of the joints at which it begins."""
+    if base not in BASES:
+        raise ModelError(f"base = {base!r}; give one of {', '.join(BASES)}.")
+    mended(robot, report, repair)
+    begins = beginning(robot, values or {}, report)
+    frames = {robot.root(): Frame.none()}
+    for joint in robot.down(robot.root()):
+        frames[joint.child] = frames[joint.parent] @ joint.at(begins.get(joint.name, 0.0))
+    groups = grouped(robot, frames, report, fixed=base == "fixed")
+    return _Builder(robot, report, frames, groups, begins).model(repair), begins
+
+
+def beginning(robot: Robot, values: Mapping[str, Any], report: Report) -> dict[str, float]:
+    """Where joints begin: as given, as what they follow says, else at 0 or the stop that is nearest to it."""
+    led = {name: joint for name, joint in robot.joints.items() if joint.kind in LED}
+    found: dict[str, float] = {}
+    for name, value in values.items():
+        if name not in led:
+            raise ModelError(missing("joint or setting", str(name), [*led, *READING], report.file))
+        found[name] = number(value, f"{report.file}: joint '{name}'", "m" if led[name].kind == "prismatic" else "rad")
+    for name, joint in led.items():
+        if name not in found and joint.mimic is None:
+            found[name] = _inside(joint, 0.0, report)
+    for joint in led.values():
+        chain, at = [], joint
+        while at.name not in found:
+            assert at.mimic is not None  # all others have a value
+            if at.mimic.joint not in led:
+                raise at.mimic.element.refuse(missing("joint that has a value", shown(at.mimic.joint), led))
+            if at in chain:
+                raise joint.element.refuse(
+                    f"it follows joint '{at.mimic.joint}', which follows it; let one of them follow none."
+                )
+            chain.append(at)
+            at = led[at.mimic.joint]
+        for follower in reversed(chain):
+            assert follower.mimic is not None
+            found[follower.name] = follower.mimic.multiplier * found[follower.mimic.joint] + follower.mimic.offset
+    return found
+
+
+def _inside(joint: RobotJoint, value: float, report: Report) -> float:
+    """Not beyond its stops."""
+    low = -np.inf if joint.low is None else joint.low
+    high = np.inf if joint.high is None else joint.high
+    inside = min(max(value, low), high)
+    if inside != value:
+        report.tell(APPROXIMATED, joint.element, f"begins at {inside:g}, as {value:g} lies beyond its stops")
+    return inside
+
+
+class _Builder:
+    """One model on its way."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        report: Report,
+        frames: Mapping[str, Frame],
+        groups: dict[str, Group],
+        begins: Mapping[str, float],
+    ) -> None:
+        self.robot, self.report, self.frames, self.groups, self.begins = robot, report, frames, groups, begins
+        self.assembly = Assembly(title=_plain(robot.name)[:100])
+        self.bodies: dict[int, str] = {}  # names by group
+        self.port_names: dict[int, dict[str, str]] = {}  # of ports, by group and by what they are called in the file
+
+    def model(self, repair: bool) -> Assembly:
+        """All of it."""
+        bodies = list({id(group): group for group in self.groups.values()}.values())
+        problems = []
+        for group in bodies:
+            if group.grounded:
+                self.report.tell(READ, self.robot.links[group.top].element, "fixed to the ground")
+            elif group.solid is None:
+                raise self.robot.links[group.top].element.refuse(
+                    "it has no mass, and nothing holds it; give it an <inertial>, or fix it (base = fixed)."
+                )
+            elif wrong := thickened(group, self.robot, self.report, repair):
+                problems.append(wrong)
+        if problems:
+            raise ModelError("\n".join(problems))
+        taken: set[str] = set()
+        for group in bodies:
+            self.bodies[id(group)] = GROUND if group.grounded else self._name(group.top, taken)
+            taken.add(self.bodies[id(group)])
+        joints = [joint for joint in self.robot.joints.values() if self._moves(joint)]
+        for joint in joints:
+            self.groups[joint.parent].ports.setdefault(self._free(joint), self.frames[joint.child])
+        for loop in self.robot.loops.values():
+            for side in (0, 1):
+                self.groups[loop.links[side]].ports[f"{loop.name} {side + 1}"] = self._loop_frame(loop, side)
+        for group in bodies:
+            if not group.grounded:
+                self._add(group)
+        for joint in joints:
+            self._join(joint)
+        for loop in self.robot.loops.values():
+            self._close(loop)
+        return self.assembly
+
+    def _moves(self, joint: RobotJoint) -> bool:
+        return joint.kind not in ("fixed", "floating") and self.groups[joint.parent] is not self.groups[joint.child]
+
+    def _free(self, joint: RobotJoint) -> str:
+        """What the place of a joint on its parent is called."""
+        return joint.name if joint.name not in self.groups[joint.parent].ports else f"{joint.name} joint"
+
+    def _name(self, name: str, *taken: Container[str]) -> str:
+        """A name that people and files can use."""
+        plain = _usable(name) or "part"
+        plain = f"{plain}_" if plain.lower() == GROUND else plain
+        found, count = plain, 1
+        while any(found in known for known in taken):
+            count += 1
+            found = f"{plain}_{count}"
+        if found != name:
+            element = (self.robot.links.get(name) or self.robot.joints.get(name) or self.robot).element
+            self.report.tell(APPROXIMATED, element, f"called '{found}' here")
+        return found
+
+    def _add(self, group: Group) -> None:
+        solid = group.solid
+        assert solid is not None
+        names: dict[str, str] = {}
+        for name in group.ports:
+            plain, count = _usable(name) or "port", 1
+            while (found := plain if count == 1 else f"{plain}_{count}") in names.values():
+                count += 1
+            names[name] = found
+        self.port_names[id(group)] = names
+        ports = {names[name]: Port(_row(frame.place), _rows(frame.turn.T)) for name, frame in group.ports.items()}
+        name = self.bodies[id(group)]
+        try:
+            self.assembly.add(name, _body(solid, ports))
+        except ModelError as error:
+            raise self.robot.links[group.top].element.refuse(str(error)) from error
+
+    def _end(self, group: Group, port: str) -> str:
+        return GROUND if group.grounded else f"{self.bodies[id(group)]}.{self.port_names[id(group)][port]}"
+
+    def _join(self, joint: RobotJoint) -> None:
+        above, below, frame = self.groups[joint.parent], self.groups[joint.child], self.frames[joint.child]
+        at_zero = self.frames[joint.parent] @ joint.frame
+        axis = at_zero.turn @ joint.axis
+        on_parent = f"{joint.name} joint" if f"{joint.name} joint" in above.ports else joint.name
+        ends = self._end(above, on_parent), self._end(below, joint.child)
+        at = _row(frame.place) if GROUND in ends else None
+        name = self._name(joint.name, self.assembly.joint_edges, self.assembly.force_edges)
+        try:
+            self.assembly.join(name, _joint(joint.kind, _row(axis)), *ends, at=at)
+            for what, force in _forces(joint, self.begins.get(joint.name, 0.0), _row(axis)).items():
+                self.assembly.apply(self._force_name(f"{name}-{what}"), force, *ends, at=at)
+        except ModelError as error:
+            raise joint.element.refuse(str(error)) from error
+
+    def _force_name(self, name: str) -> str:
+        model = self.assembly
+        while any(name in known for known in (model.bodies, model.joint_edges, model.force_edges, self.robot.joints)):
+            name += "_"
+        return name
+
+    def _loop_frame(self, loop: LoopJoint, side: int) -> Frame:
+        return self.frames[loop.links[side]] @ loop.frames[side]
+
+    def _close(self, loop: LoopJoint) -> None:
+        first, second = (self.groups[link] for link in loop.links)
+        if first is second:
+            raise loop.element.refuse("both of its links move as one; name links of different bodies.")
+        frames = self._loop_frame(loop, 0), self._loop_frame(loop, 1)
+        axis = _row(frames[0].turn @ loop.axis)
+        ends = self._end(first, f"{loop.name} 1"), self._end(second, f"{loop.name} 2")
+        at = _row(frames[0 if ends[0] == GROUND else 1].place) if GROUND in ends else None
+        name = self._name(loop.name, self.assembly.joint_edges, self.assembly.force_edges)
+        try:
+            self.assembly.join(name, _joint(loop.kind, axis), *ends, at=at)
+        except ModelError as error:
+            raise loop.element.refuse(str(error)) from error
+        self.report.tell(READ, loop.element, f"joins {ends[0]} and {ends[1]}")
+
+
+def _plain(name: str) -> str:
+    """Letters that can be seen."""
+    return "".join(letter if letter.isprintable() and not hidden_in(letter) else "?" for letter in name)
+
+
+def _usable(name: str) -> str:
+    """A name without dots, slashes and spaces, which have a meaning in those of ports and in paths."""
+    return UNSAFE_LETTERS.sub("_", _plain(name).strip())[:LONGEST]
+
+
+def _row(x: Any) -> tuple[float, ...]:
+    return tuple(float(value) for value in x)
+
+
+def _rows(x: Any) -> tuple[tuple[float, ...], ...]:
+    return tuple(_row(row) for row in x)
+
+
+def _body(solid: Solid, ports: Mapping[str, Port]) -> RigidBody | NewtonEulerBody:
+    """In natural coordinates; what has no thickness needs the other kind."""
+    thick = int(rank(solid.second_moment, 1.0, 0.0)) == 3
+    kind = RigidBody if thick else NewtonEulerBody
+    inertia = 0.5 * (solid.inertia + solid.inertia.T)
+    return kind(mass=solid.mass, inertia=_rows(inertia), centre=_row(solid.centre), ports=dict(ports))
+
+
+def _joint(kind: str, axis: tuple[float, ...]) -> Joint:
+    if kind in TURNING:
+        return Revolute(axis=axis)
+    if kind == "prismatic":
+        return Prismatic(axis=axis)
+    if kind == "planar":
+        return Planar(normal=axis)
+    return Fixed() if kind == "fixed" else Spherical()
+
+
+def _forces(joint: RobotJoint, begins: float, axis: tuple[float, ...]) -> dict[str, Stop | Friction | Motor]:
+    """Stops, friction and a motor of a joint with one coordinate, which is counted from where it begins."""
+    along: dict[str, Any] = {"measure": "angle" if joint.kind in TURNING else "way", "axis": axis}
+    found: dict[str, Stop | Friction | Motor] = {}
+    if joint.low is not None and joint.high is not None:
+        found["stop"] = Stop(low=joint.low - begins, high=joint.high - begins, **along)
+    if joint.damping > 0.0 or joint.friction > 0.0:
+        found["friction"] = Friction(joint.friction, joint.damping, **along)
+    if joint.effort is not None:
+        found["motor"] = Motor(most=joint.effort, **along)
+    return found

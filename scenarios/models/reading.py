@@ -1,0 +1,67 @@
+"""A file of another program, by its ending, read and built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from modular.assembly import Assembly
+from modular.errors import ModelError
+from scenarios.catalogue import IMPORTED
+from scenarios.models.building import built
+from scenarios.models.markup import parsed_file
+from scenarios.models.robot import Robot
+from scenarios.models.told import APPROXIMATED, Report
+from scenarios.models.urdf import robot_of
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What was read, and what became of each element."""
+
+    assembly: Assembly
+    report: Report
+    values: Mapping[str, float]  # of joints, at the start [rad, m]
+    robot: Robot
+
+
+def read_model(
+    path: str | Path,
+    *,
+    base: str = "fixed",
+    repair: bool = False,
+    stops: bool = True,
+    strict: bool = False,
+    values: Mapping[str, Any] | None = None,
+) -> Imported:
+    """A model out of a URDF file.
+
+    `base`: "fixed" holds the topmost link on the ground, "free" lets it move. `repair` takes the nearest possible inertia where no
+    body has what the file says. `stops` False leaves limits of joints out, as solvers of the whole system need walls with a
+    stiffness. `strict` refuses what would drop an element that bears on the motion. `values`: where joints begin [rad, m], by
+    name; left out 0, or the stop nearest to it.
+    """
+    path = Path(path)
+    for label, given in (("repair", repair), ("stops", stops), ("strict", strict)):
+        if not isinstance(given, bool):
+            raise ModelError(f"{label} = {given!r}; give true or false.")
+    if path.suffix not in IMPORTED:
+        raise ModelError(f"'{path}': files of other programs are read by their ending, {', '.join(IMPORTED)}.")
+    report = Report(path.name)
+    robot = robot_of(parsed_file(path), report)
+    if not stops:
+        _without_stops(robot, report)
+    assembly, begins = built(robot, report, base=base, repair=repair, values=values)
+    assembly.title = assembly.title or path.stem
+    if strict:
+        report.refuse_drops()
+    return Imported(assembly, report, begins, robot)
+
+
+def _without_stops(robot: Robot, report: Report) -> None:
+    for joint in robot.joints.values():
+        if joint.low is not None:
+            joint.low = joint.high = None
+            report.tell(APPROXIMATED, joint.element, "without its stops, as asked")

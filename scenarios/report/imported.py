@@ -1,0 +1,38 @@
+"""What became of each element of an imported file, as a table."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from scenarios.models import Imported
+from scenarios.models.told import FATES
+from scenarios.terminal import say
+
+
+def print_imported(console: Console, found: Imported, *, full: bool) -> None:
+    """The model, then each fate with its elements; alike ones in one row, or with `full` each by its line."""
+    model = found.assembly
+    say(
+        console,
+        f"{model.title}: {len(model.bodies)} bodies, {len(model.joints)} joints, {len(model.forces)} forces, "
+        f"{sum(body.total_mass for body in model.bodies.values()):.6g} kg that move",
+    )
+    for fate, meaning in FATES.items():
+        counted = found.report.counted()[fate]
+        if not counted:
+            continue
+        table = Table(title=f"{fate}: {meaning}", title_justify="left", box=None, show_header=False, pad_edge=False)
+        if full and fate in ("approximated", "dropped"):
+            for entry in found.report.of(fate):
+                table.add_row(f"line {entry.line}", _plain(f"<{entry.element}>"), _plain(entry.what))
+        else:
+            for (tag, what), count in sorted(counted.items(), key=lambda item: -item[1]):
+                table.add_row(str(count), _plain(f"<{tag}>"), _plain(what))
+        console.print(table)
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
