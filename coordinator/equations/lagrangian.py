@@ -30,6 +30,7 @@ from modular.errors import ModelError
 
 NEAT = 4000  # operations up to which formulas are simplified
 TRIES, SAME = 3, 1e-9  # how often a force is held against its energy; of its size: what they may differ by
+PASSES = 3  # in which powers of sines and cosines become those of multiples
 SOLVABLE = 4  # coordinates and multipliers up to which accelerations are written out
 
 
@@ -310,6 +311,9 @@ def neat(value: Any) -> Any:
     expanded = sympy.expand(value)
     found = [value, expanded]
     if expanded.has(sympy.sin, sympy.cos):  # products of sines and cosines, term by term, as those of sums of angles
-        parts = [TR8(TR7(TR5(part))) for part in sympy.Add.make_args(expanded)]
-        found.append(sympy.expand(sympy.Add(*parts)))
+        for _ in range(PASSES):
+            parts = [TR8(TR7(TR5(part))) for part in sympy.Add.make_args(found[-1])]
+            found.append(sympy.expand(sympy.Add(*parts)))
+            if not any(isinstance(power.base, sympy.sin | sympy.cos) for power in found[-1].atoms(sympy.Pow)):
+                break  # of half angles, as of quaternions, there are fourth powers
     return min(found, key=lambda one: one.count_ops())

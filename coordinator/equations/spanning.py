@@ -8,7 +8,7 @@ numbers. A joint that has none is not in the tree: its rows are kept, as those o
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ class Pose:
 
     turn: Any  # a matrix, or an angle
     offset: Any
+    turns: tuple[tuple[Any, Any], ...] = ()  # in space: about which axes, by how much, the last one first
 
     @property
     def matrix(self) -> Any:
@@ -46,7 +47,17 @@ class Pose:
         """This after another."""
         flat = not isinstance(self.turn, sympy.MatrixBase)
         turn = self.turn + inner.turn if flat else self.turn * inner.turn
-        return Pose(turn, self.matrix * inner.offset + self.offset)
+        return Pose(turn, self.matrix * inner.offset + self.offset, self.turns + inner.turns)
+
+    def turned(self, orientation: Sequence[Any]) -> list[Any]:
+        """What becomes of an angle, or of a quaternion."""
+        if len(orientation) == 1:
+            return [orientation[0] + self.turn]
+        found = list(orientation)
+        for axis, amount in reversed(self.turns):
+            c, s = sympy.cos(amount / 2), sympy.sin(amount / 2)
+            found = _product((c, s * axis[0], s * axis[1], s * axis[2]), found)
+        return found
 
 
 @dataclass
@@ -59,6 +70,14 @@ class Placed:
     start: Any  # and where that stands, as expressions
     scale: Any  # its length over that number
     pose: Pose
+    orientation: Sequence[Any] = ()  # of a body by place and turning: its angle or quaternion where the model stands
+
+    def places(self) -> list[Any]:
+        """Its coordinates."""
+        matrix, found = self.pose.matrix, list[Any]()
+        for vector, point in zip(self.shape, self.points, strict=True):
+            found += list(matrix * vector + self.pose.offset if point else matrix * vector)
+        return found + (self.pose.turned(self.orientation) if self.orientation else [])
 
     def reference(self, place: Array) -> Any:
         """One of its points, which stands at a place, as expressions."""
@@ -95,13 +114,7 @@ class Tree:
     @property
     def places(self) -> list[Any]:
         """All coordinates of bodies, in order."""
-        found: list[Any] = []
-        for name in self.written.columns:
-            one = self.placed[name]
-            matrix = one.pose.matrix
-            for vector, point in zip(one.shape, one.points, strict=True):
-                found += list(matrix * vector + one.pose.offset if point else matrix * vector)
-        return found
+        return [place for name in self.written.columns for place in self.placed[name].places()]
 
     # --- the tree --------------------------------------------------------------------------------------------------------
 
@@ -122,12 +135,28 @@ class Tree:
     def _check_kind(self, name: str) -> None:
         body = self.written.model.bodies[name]
         own = self.written.columns[name]
+        if self._by_place(name) and not body.led:
+            return
         flags = self._points(name)
         if body.led or flags is None or len(flags) * self.dimension != own.stop - own.start:
             raise ModelError(
                 f"body '{name}' ({type(body).__name__}) is not made of points and directions that move as one; lagrange() takes "
-                "rigid bodies in natural coordinates, such as RigidBody and Rod."
+                "rigid bodies that nothing leads, such as RigidBody, Rod and NewtonEulerBody."
             )
+
+    def _by_place(self, name: str) -> bool:
+        """Whether a body has a place, and an angle or a quaternion."""
+        labels = [one.name.removeprefix(f"{name}.") for one in self.written.coordinates[self.written.columns[name]]]
+        return labels in (["x", "y", "theta"], ["x", "y", "z", "p_0", "p_1", "p_2", "p_3"])
+
+    def _elements(self, name: str) -> tuple[Array, list[bool], Array]:
+        """Points and directions of a body where the model stands, which of them are points; its angle or quaternion."""
+        d, start = self.dimension, np.asarray(self.written.start[0][self.written.columns[name]], float)
+        if self._by_place(name):
+            return start[None, :d], [True], start[d:]
+        points = self._points(name)
+        assert points is not None
+        return start.reshape(-1, d), points, np.empty(0)
 
     def _points(self, name: str) -> list[bool] | None:
         body, own, d = self.written.model.bodies[name], self.written.columns[name], self.dimension
@@ -191,9 +220,9 @@ class Tree:
 
     def _let_free(self, name: str) -> None:
         """Nothing leads to a body: it moves on its own, about its mass centre."""
-        d, own = self.dimension, self.written.columns[name]
-        shape = np.asarray(self.written.start[0][own], float).reshape(-1, d)
-        centre = np.asarray(self.written.model.bodies[name].mass_centre(shape), float)
+        d = self.dimension
+        shape, _, orientation = self._elements(name)
+        centre = shape[0] if len(orientation) else np.asarray(self.written.model.bodies[name].mass_centre(shape), float)
         placed = self._describe(name, centre, _vector(centre))
         eye = np.eye(6)
         turns = [eye[5]] if d == 2 else list(eye[3:])
@@ -216,16 +245,14 @@ class Tree:
 
     def _describe(self, name: str, here: Array, anchor: Any) -> Placed:
         """A body whose point stands here, where that is to be an anchor."""
-        d, own = self.dimension, self.written.columns[name]
-        elements = np.asarray(self.written.start[0][own], float).reshape(-1, d)
-        points = self._points(name)
-        assert points is not None
+        elements, points, orientation = self._elements(name)
         length = [one for one in self.written.parameters if one.name == f"{name}.length"]
         scale = length[0] / exact(self.written.parameters[length[0]]) if length else sympy.Integer(1)
         base = elements[points.index(True)]
         start = anchor - scale * _vector(here - base)
         shape = [start + scale * _vector(x - base) if p else _vector(x) for x, p in zip(elements, points, strict=True)]
-        return Placed(shape, points, base, start, scale, self._home())
+        turned = [exact(tidy(float(x))) for x in orientation]
+        return Placed(shape, points, base, start, scale, self._home(), turned)
 
     # --- motions ---------------------------------------------------------------------------------------------------------
 
@@ -283,7 +310,7 @@ class Tree:
         cross = sympy.Matrix([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
         turn = sympy.eye(3) + sympy.sin(amount) * cross + (1 - sympy.cos(amount)) * (n * n.T - sympy.eye(3))
         pitch = exact(tidy(float(velocity @ axis)))
-        return Pose(turn, point - turn * point + amount * pitch * n)
+        return Pose(turn, point - turn * point + amount * pitch * n, ((n, amount),))
 
     def _stays_closed(self, joint: str) -> bool:
         """At two places that are drawn."""
@@ -300,8 +327,11 @@ class Tree:
             for one in sorted(symbols - known.keys(), key=str):
                 known[one] = float(self._draw.uniform(-SPREAD, SPREAD))
             for name, one in self.placed.items():
-                matrix, offset = (x.evalf(18, subs=known) for x in (one.pose.matrix, one.pose.offset))
                 columns = self.written.coordinates[self.written.columns[name]]
+                if one.orientation:
+                    where |= {c: float(x.evalf(18, subs=known)) for c, x in zip(columns, one.places(), strict=True)}
+                    continue
+                matrix, offset = (x.evalf(18, subs=known) for x in (one.pose.matrix, one.pose.offset))
                 values = [
                     x for v, p in zip(one.shape, one.points, strict=True)
                     for x in matrix * v.evalf(18, subs=known) + (offset if p else offset * 0)
@@ -320,6 +350,18 @@ class Tree:
             if one in value.free_symbols:
                 return k, one.name
         return len(self.names), one.name
+
+
+def _product(one: Sequence[Any], other: Sequence[Any]) -> list[Any]:
+    """Of two quaternions."""
+    a, b, c, d = one
+    e, f, g, h = other
+    return [
+        a * e - b * f - c * g - d * h,
+        a * f + b * e + c * h - d * g,
+        a * g - b * h + c * e + d * f,
+        a * h + b * g - c * f + d * e,
+    ]
 
 
 def _vector(numbers: Array) -> Any:

@@ -11,6 +11,7 @@ from campaign import shortened
 from components import (
     Cylindrical,
     DrivenRotation,
+    LedBody,
     NewtonEulerBody,
     Planar,
     PointOnLine,
@@ -95,6 +96,40 @@ def test_springs_and_what_is_not_joined_at_all():
     model.add("loose", RigidBody(mass=0.4, inertia=0.02, centre=(0.5, 0.7), ports={"p": (0.6, 0.9)}))
     model.apply("spring", SpringDamper(40.0, 0.3, length=0.2), "lower.end", "loose.p")
     assert worst(model) < NEAR
+
+
+def by_place(case):
+    """Bodies by place and turning, alone, in a loop, beside one in natural coordinates."""
+    if case == "loop":
+        model = Assembly(gravity=(0.0, -9.81))
+        for name, (start, end) in {"upper": ((0.0, 0.0), (1.0, 0.2)), "lower": ((1.0, 0.2), (1.8, 0.5))}.items():
+            middle = tuple(0.5 * np.add(start, end))
+            model.add(name, NewtonEulerBody(mass=1.3, inertia=0.1, centre=middle, ports={"start": start, "end": end}))
+        model.join("pin", Revolute(), "ground", "upper.start")
+        model.join("elbow", Revolute(), "upper.end", "lower.start")
+        model.join("slide", PointOnLine((1.0, 0.0)), "ground", "lower.end")
+        return model
+    model = Assembly(gravity=(0.0, 0.0, -9.81))
+    ports = {"a": (0.0, 0.0, 0.0), "b": (1.0, 0.2, 0.3)}
+    model.add("body", NewtonEulerBody(mass=1.3, inertia=(0.1, 0.15, 0.2), centre=(0.5, 0.1, 0.2), ports=ports))
+    if case != "free":
+        model.join("pin", Spherical() if case == "ball" else Revolute((0.0, 1.0, 0.0)), "ground", "body.a")
+    if case == "mixed":
+        far, inertia = {"a": (1.0, 0.2, 0.3), "b": (2.0, 0.2, 0.3)}, (0.01, 0.1, 0.1)
+        model.add("rod", RigidBody(mass=1.0, inertia=inertia, centre=(1.5, 0.2, 0.3), ports=far))
+        model.join("cross", Universal((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), "body.b", "rod.a")
+    return model
+
+
+@pytest.mark.parametrize("case", shortened(["loop", "hinge"], ["loop", "hinge", "ball", "free", "mixed"]))
+def test_bodies_by_place_and_turning_move_as_well(case):
+    assert worst(by_place(case)) < NEAR
+
+
+def test_a_hinge_sees_one_inertia_of_a_quaternion():
+    found = lagrange(by_place("hinge"))
+    (inertia,) = (one for one in found.parameters if one.name == "body.inertia_2")
+    assert found.mass[0, 0].coeff(inertia) == 1 and not found.mass.free_symbols & set(found.coordinates)
 
 
 def test_the_double_pendulum_three_ways():
@@ -222,8 +257,8 @@ def test_what_cannot_be_written_so_is_refused(monkeypatch):
     ):
         lagrange(double_pendulum(), {"pin.phi": sympy.Symbol("a", real=True)})
     model = Assembly(gravity=(0.0, -9.81))
-    model.add("body", NewtonEulerBody(mass=1.2, inertia=0.3, centre=(0.1, 0.2), ports={"p": (1, 0)}))
-    with pytest.raises(ModelError, match=r"'body'.*rigid bodies in natural coordinates"):
+    model.add("body", LedBody.example(2))
+    with pytest.raises(ModelError, match=r"'body'.*rigid bodies that nothing leads"):
         lagrange(model)
     monkeypatch.setattr("coordinator.equations.lagrangian.SOLVABLE", 1)
     with pytest.raises(ModelError, match="too many to be written out"):
