@@ -122,7 +122,7 @@ def curvature(equations: Equations, q: Array, v: Array, multipliers: Array) -> M
         if not mu.size:
             continue
         base = q[part].reshape(n, k)
-        bends = equations.bends.of(stack, partial(_slopes_inside, stack, base), n, k, h)
+        bends = equations.bends.of(stack, partial(_slopes_inside, stack), base, h)
         state[:] = base.reshape(state.shape)
         firsts.append((part.start + k * np.arange(n), k))
         values.append(np.einsum("nm,cnmk->nkc", mu, bends))
@@ -138,10 +138,10 @@ def curvature(equations: Equations, q: Array, v: Array, multipliers: Array) -> M
     return total
 
 
-def _slopes_inside(stack: Any, base: Array, moved: Array) -> Array:
-    """Jacobians of what holds bodies together inside, where they stand displaced."""
+def _slopes_inside(stack: Any, places: Array) -> Array:
+    """Jacobians of what holds bodies together inside, where they stand somewhere else."""
     state = stack.state()["q"]
-    state[:] = (base + moved).reshape(state.shape)
+    state[:] = places.reshape(state.shape)
     return np.array(stack.closure()[2])
 
 
@@ -153,9 +153,13 @@ def _joint_curvature(equations: Equations, multipliers: Array, h: float) -> Matr
         n, form = joints.count, joints.form
         sides = ((joints.first[:n], form.first), (joints.second[:n], form.second))
         served = np.concatenate([start[:, None] + np.arange(number) for start, number in sides], axis=1)
+        position = elements.position
+        kept = position[served].copy()
         bends = equations.bends.of(
-            joints, partial(_slopes_of_joints, equations, joints, served), n, served.shape[1] * d, h
+            joints, partial(_slopes_of_joints, equations, joints, served), kept.reshape(n, -1), h
         )
+        position[served] = kept
+        joints.linearise(elements)
         numbers = (d * served[:, :, None] + np.arange(d)).reshape(n, -1)
         rows.append(numbers)
         values.append(np.einsum("nm,cnmk->nkc", multipliers[into].reshape(n, form.rows), bends))
@@ -168,14 +172,10 @@ def _joint_curvature(equations: Equations, multipliers: Array, h: float) -> Matr
     return equations.matrix("bend of joints", places, values, (m, m))
 
 
-def _slopes_of_joints(equations: Equations, joints: Joints, served: Indices, moved: Array) -> Array:
-    """Jacobians of joints, elements of both sides in a row, where these are displaced; they stay where they were."""
-    position, n = equations.system.elements.position, joints.count
-    kept = position[served].copy()
-    for k in range(served.shape[1]):  # one after the other: two may be one, of the ground
-        position[served[:, k]] = kept[:, k] + moved.reshape(kept.shape)[:, k]
-    joints.linearise(equations.system.elements)
+def _slopes_of_joints(equations: Equations, joints: Joints, served: Indices, places: Array) -> Array:
+    """Jacobians of joints, elements of both sides in a row, where these are somewhere else."""
+    elements, n = equations.system.elements, joints.count
+    elements.position[served] = places.reshape(*served.shape, -1)
+    joints.linearise(elements)
     found = np.concatenate([block[:n] for block in (joints.on_first, joints.on_second)], axis=2)
-    position[served] = kept
-    joints.linearise(equations.system.elements)
     return np.array(found.reshape(n, found.shape[1], -1))
