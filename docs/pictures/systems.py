@@ -9,11 +9,13 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 import scenarios
 from coordinator import Run, Simulation
 from scenarios.report.mechanism import paths, samples, stroke
 from scenarios.report.page import COLOURS, stride
+from scenarios.report.touching import EARTH, GROUND_SHARE, ground_outlines
 from scenarios.report.trajectories import POSES, draw_poses
 from scenarios.report.view import choose_view
 
@@ -27,8 +29,9 @@ def moved(name: str) -> Run:
     model = scenarios.load(name)
     until = min(float(model.suggested.get("until", 1.0)), LONGEST)
     with Simulation(
-        model, float(model.suggested["dt"]), record_every=int(model.suggested.get("record_every", 1))
-    ) as run:
+        model, float(model.suggested["dt"]), model.suggested.get("coupling"),
+        record_every=int(model.suggested.get("record_every", 1)),
+    ) as run:  # fmt: skip
         return run.run(until)
 
 
@@ -41,9 +44,13 @@ def draw() -> Path:
     for number, name in enumerate(names):
         run = moved(name)
         lines, _ = paths(run, 3)
-        view = choose_view(run, [stroke(run, list(run.bodies), samples(run, POSES)), *lines.values()])
+        at = samples(run, POSES)
+        shape = stroke(run, list(run.bodies), at)
+        view = choose_view(run, [shape, *lines.values()])
         place = view.stage(figure, grid[number // COLUMNS, number % COLUMNS])
-        draw_poses(run, place, view)
+        for edges in ground_outlines(run, GROUND_SHARE * float(np.nanmax(np.ptp(shape, axis=(0, 1))))):
+            place.plot(*view.of(edges).T, color=EARTH, linewidth=0.5, zorder=1)
+        draw_poses(run, place, view, at, shape)
         every = stride(len(run))
         for colour, path in zip(COLOURS, lines.values(), strict=False):
             place.plot(*view.of(path[every]).T, color=colour, linewidth=0.9, zorder=3)

@@ -43,5 +43,5 @@ def build(links: int = 20, angle: float = 0.0) -> Assembly:
     chain.join("A", Revolute(), "ground", "solid1.P1")
     for k in range(1, int(links)):
         chain.join(f"pivot{k}", Revolute(), f"solid{k}.P2", f"solid{k + 1}.P1")
-    chain.suggested = {"dt": 2e-5, "until": 1.5, "record_every": 50}
+    chain.suggested = {"dt": 2e-5, "until": 1.5, "record_every": 50, "coupling": "glued"}
     return chain
