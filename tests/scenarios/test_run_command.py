@@ -76,7 +76,9 @@ def test_the_margin_of_the_tightest_joint_is_the_first_line():
 
 
 def test_a_load_that_has_grown_beyond_the_limit_is_a_line_while_it_runs():
-    result = run("bicycle-chain", "--coupling", "penalty", "--dt", "1e-4", "--until", "0.2", "--no-plot", "--record-every", "100")
+    result = run(
+        "bicycle-chain", "--coupling", "penalty", "--dt", "1e-4", "--until", "0.2", "--no-plot", "--record-every", "100"
+    )
     assert result.stdout.startswith("stability margin 1.25")
     assert result.stderr.count("body 'solid1' is beyond its stability limit") == 1
     assert re.search(r"^warning: body 'solid1' .* at 0\.19\d* s, so the run may diverge", result.stderr, re.MULTILINE)
