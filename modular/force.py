@@ -206,15 +206,14 @@ class BeginsAtRest(Protocol):
         """Write `starts`: a step towards forces under which nothing begins to move against what it rests on."""
 
 
-@runtime_checkable
 class Encounters(Protocol):
     """Forces that are something to whoever comes near: what acts between two of them is a force of its own (`Force.meeting`).
 
     Their loop "stray" says which is the first that has gone so far that somebody new may be near.
     """
 
+    count: int
     names: list[str]
-    row: dict[str, int]
     strayed: Indices  # 1 where one has
 
     def look(self, elements: Elements, dt: float) -> None:

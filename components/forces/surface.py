@@ -195,33 +195,39 @@ class Surfaces(ForceStack):
         many times as near, with 0 those whose boxes along the axes overlap at that instant."""
         n = self.count
         span = (self.looked[:n, 1] - self.looked[:n, 0]).max(initial=0.0) if times > 0.0 else 0.0
-        leeway, rates = times * self.leeway[:n], self.rates[:n] - self._drift()
-        now, later = self.anchor[:n], self.anchor[:n] + span * self.rates[:n]
-        axes = self._axes(now), self._axes(later)
-        half = np.maximum(*(np.einsum("nk,nkc->nc", self.shape[:n, : each.shape[1]], np.abs(each)) for each in axes))
-        half += self.shape[:n, 3:] + leeway[:, None]
+        leeway, now, later = times * self.leeway[:n], self.anchor[:n], self.anchor[:n] + span * self.rates[:n]
         flat = self.kinds[:n] == HALF_SPACE
         solid = np.flatnonzero(~flat & np.isfinite(later).all(axis=(1, 2)))
-        ways = span * rates[solid, 0]
-        pairs = meeting(now[solid, 0], ways, half[solid])
-        one, other = pairs[:, 0], pairs[:, 1]
-        balls = np.sqrt((self.shape[solid, :3] ** 2).sum(axis=1)) + self.shape[solid, 3] + leeway[solid]  # around them
-        close = passing(now[solid[one], 0] - now[solid[other], 0], ways[one] - ways[other]) <= balls[one] + balls[other]
-        for one, other in solid[pairs[close]].tolist():
+        for one, other in self._near_solids(solid, span, leeway, now, later).tolist():
             yield self.names[one], self.names[other]
         for plane in np.flatnonzero(flat):
-            turned = np.linalg.norm(axes[1][plane, 0] - axes[0][plane, 0])
-            bent = (
-                0.25
-                * turned
-                * np.linalg.norm(later[solid, 0] - now[solid, 0] - later[plane, 0] + now[plane, 0], axis=1)
-            )
-            below = [
-                above_plane(places[plane, 0], each[plane, 0], places[solid, 0], each[solid], self.shape[solid])
-                for places, each in zip((now, later), axes, strict=True)
-            ]
-            for other in solid[np.minimum(*below) <= leeway[solid] + leeway[plane] + bent].tolist():
+            for other in self._near_plane(int(plane), solid, leeway, now, later).tolist():
                 yield self.names[plane], self.names[other]
+
+    def _near_solids(self, solid: Indices, span: float, leeway: Array, now: Array, later: Array) -> Indices:
+        """Pairs whose boxes, and the balls around them, meet on their ways."""
+        shape = self.shape[solid]
+        axes = [self._axes(places[solid]) for places in (now, later)]
+        half = np.maximum(*(np.einsum("nk,nkc->nc", shape[:, : each.shape[1]], np.abs(each)) for each in axes))
+        half += shape[:, 3:] + leeway[solid, None]
+        middles, ways = now[solid, 0], span * (self.rates[solid, 0] - self._drift()[0])
+        pairs = meeting(middles, ways, half)
+        first, second = pairs[:, 0], pairs[:, 1]
+        balls = np.sqrt((shape[:, :3] ** 2).sum(axis=1)) + shape[:, 3] + leeway[solid]
+        close = passing(middles[first] - middles[second], ways[first] - ways[second]) <= balls[first] + balls[second]
+        return np.asarray(solid[pairs[close]])
+
+    def _near_plane(self, plane: int, solid: Indices, leeway: Array, now: Array, later: Array) -> Indices:
+        """Solids that come as low as a plane; as it turns, their ways are bent as it sees them."""
+        axes = self._axes(now), self._axes(later)
+        turned = np.linalg.norm(axes[1][plane, 0] - axes[0][plane, 0])
+        way = later[solid, 0] - now[solid, 0] - later[plane, 0] + now[plane, 0]
+        bent = 0.25 * turned * np.linalg.norm(way, axis=1)
+        below = [
+            above_plane(places[plane, 0], each[plane, 0], places[solid, 0], each[solid], self.shape[solid])
+            for places, each in zip((now, later), axes, strict=True)
+        ]
+        return np.asarray(solid[np.minimum(*below) <= leeway[solid] + leeway[plane] + bent])
 
     def _drift(self) -> Array:
         """How fast all go along together, (marks, d): the axes of a body do not."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -148,12 +149,12 @@ class _Joints:
         return cls(names, sides, np.einsum("jrsk,jskf->jsrf", rows, ends), counts.sum(axis=1))
 
 
-def _numbers(matrix: object) -> tuple[Indices, Indices, Array]:
+def _numbers(matrix: Any) -> tuple[Indices, Indices, Array]:
     """Rows, columns and values of what is not nothing."""
     if isinstance(matrix, np.ndarray):
         row, column = np.nonzero(matrix)
         return row, column, matrix[row, column]
-    entries = matrix.tocoo()  # type: ignore[attr-defined]
+    entries = matrix.tocoo()
     return entries.row, entries.col, entries.data
 
 

@@ -60,6 +60,15 @@ class Modes(Result):
         rounding = SILENT if self.linear.turning is None else DRIFTING
         return bool((self.eigenvalues.real <= rounding * np.abs(self.eigenvalues).max(initial=0.0)).all())
 
+    def told(self, mode: int) -> str:
+        """What one does, in a word or two: how often it swings, or whether it grows, decays or drifts."""
+        value, frequency = complex(self.eigenvalues[mode]), float(self.frequencies[mode])
+        if not value:
+            return "drifts"
+        return (
+            f"{frequency:.4g} Hz" if frequency else f"{'grows' if value.real > 0.0 else 'decays'}, {value.real:.4g} 1/s"
+        )
+
     def movers(self, mode: int, count: int = 3) -> list[tuple[str, float]]:
         """The ports that move most in a mode, and how far if the farthest moves by one."""
         sizes = {port: float(np.linalg.norm(shape[mode])) for port, shape in self.shapes.items()}

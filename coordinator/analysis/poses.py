@@ -69,7 +69,7 @@ class Poses:
         self.dimension = model.dimension
         self.turns = 1 if self.dimension == 2 else 3
         self.held = hold
-        self.held_bodies = held = self._held(hold)
+        held = self._held(hold)
         self.names = [
             name
             for name, body in model.bodies.items()

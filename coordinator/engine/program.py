@@ -15,6 +15,7 @@ import numpy as np
 
 from coordinator.engine.driver import play
 from modular.elements import GAIN_STEP, STEP, TIME, Elements
+from modular.force import Encounters
 from modular.table import Table
 
 Ranges = list[tuple[int, int]]
@@ -81,9 +82,14 @@ def compiled(operation: Operation) -> bool:
     return isinstance(operation[0], Table) and operation[1] in operation[0].loops
 
 
+def encountering(stacks: Stacks) -> list[Encounters]:
+    """Those of the forces that meet whatever comes near."""
+    return [stack for stack in stacks.forces if compiled((stack, STRAY))]
+
+
 def watching(stacks: Stacks) -> list[Operation]:
     """What stops a run of many ticks where a surface has strayed (coordinator/events/encounters.py)."""
-    return [(stack, STRAY) for stack in stacks.forces if compiled((stack, STRAY))]
+    return [(stack, STRAY) for stack in encountering(stacks)]
 
 
 def exerting(stacks: Iterable[Any]) -> list[Operation]:

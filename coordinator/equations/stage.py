@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.equations.courses import ASKED, Led
-from coordinator.equations.tables import TableTwin, terms
+from coordinator.equations.tables import TableTwin
 from coordinator.equations.terms import NOTES, Term, Undecided, tidy
 from coordinator.events.bulk_add import put_together
 from coordinator.events.initial_states import begin
@@ -80,8 +80,3 @@ class Stage:
 
 class NoFormula(ModelError):
     """A component does something that is written by no formula; the message names it."""
-
-
-def symbols_of(expressions: Any) -> Any:
-    """An array of terms from one of symbols."""
-    return terms(expressions)

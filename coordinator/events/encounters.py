@@ -7,8 +7,9 @@ hand; it can be told by the names of both surfaces alone, and a simulation that 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from coordinator.engine.program import encountering
 from coordinator.events.context import EventContext
 from coordinator.system import System
 from modular.assembly import Assembly, ForceEdge
@@ -32,18 +33,18 @@ class Change(NamedTuple):
 
 def someone_strayed(system: System) -> bool:
     """Whether a surface has gone so far that it may be near others."""
-    return any(bool(stack.strayed[: stack.count].any()) for stack in _stacks(system))
+    return any(bool(stack.strayed[: stack.count].any()) for stack in encountering(system))
 
 
 def disturb(system: System) -> None:
     """Whoever was kept from meeting, by a joint say, may no longer be: all are looked at again."""
-    for stack in _stacks(system):
+    for stack in encountering(system):
         stack.strayed[: stack.count] = 1
 
 
 def first_look(simulation: EventContext) -> None:
     """Before the first tick, while all is put together."""
-    if _stacks(simulation.system):
+    if encountering(simulation.system):
         simulation.past.given.part()
         meet(simulation.system, simulation.assembly, simulation.dt)
 
@@ -75,7 +76,7 @@ def meet(system: System, model: Assembly, dt: float) -> Change:
     """Let those that are near meet, and those part that are not; from here on they are watched."""
     system.show()
     system.elements.clock[:] = 0.0, system.time(dt), dt
-    for stack in _stacks(system):
+    for stack in encountering(system):
         stack.look(system.elements, dt)
     known = {pair: name for name, pair in known_encounters(system, model).items()}
     company = Company(system, model)
@@ -133,13 +134,9 @@ def encounters(model: Assembly) -> dict[str, Pair]:
     return found
 
 
-def _stacks(system: System) -> list[Any]:
-    return [stack for stack in system.force_stacks.values() if hasattr(stack, "strayed")]
-
-
 def _near(system: System, times: float = 1.0) -> set[Pair]:
     order = {name: k for k, name in enumerate(system.force_home)}
-    found = (pair for stack in _stacks(system) for pair in stack.near(times))
+    found = (pair for stack in encountering(system) for pair in stack.near(times))
     return {(one, other) if order[one] < order[other] else (other, one) for one, other in found}
 
 
@@ -152,7 +149,7 @@ class Company:
         self._bodies: dict[str, str] = {}
         self._ports: dict[str, str] = {}
         self._through: dict[str, Collection[str]] = {}
-        for stack in _stacks(system):
+        for stack in encountering(system):
             for name in stack.names:
                 edge = model.force_edges[name]
                 self._bodies[name], self._ports[name] = edge.ports[0].body, str(edge.ports[0])

@@ -122,9 +122,4 @@ def _states(equations: Equations) -> list[BodyStates]:
 
 
 def _words(found: Modes, k: int) -> str:
-    value, frequency = complex(found.eigenvalues[k]), float(found.frequencies[k])
-    if not value:
-        return f"{k}: drifts"
-    if not frequency:
-        return f"{k}: {'grows' if value.real > 0.0 else 'decays'}, {value.real:.4g} 1/s"
-    return f"{k}: {frequency:.4g} Hz"
+    return f"{k}: {found.told(k)}"

@@ -110,8 +110,11 @@ def _of_joint(assembly: Assembly, joint: str, numbers: bool) -> Section:
 
 
 def _check(out: Path, *, overwrite: bool) -> None:
+    from scenarios.report.results import check_places
+
     if out.suffix not in KINDS:
         raise ModelError(f"--out {out}: give a file that ends with {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
+    check_places(out, None, overwrite=overwrite)
     if out.exists() and not overwrite:
         raise ModelError(f"--out {out} exists; give another name, or --overwrite.")
     if out.suffix == ".pdf" and engine() is None:

@@ -113,12 +113,6 @@ def _link(element: Element, report: Report) -> Link:
     return link
 
 
-def _of_mass(link: Link) -> str:
-    if link.mass > 0.0:
-        return "mass, centre and inertia"
-    return "inertia without mass: added to that of its body" if np.any(link.inertia) else "no mass"
-
-
 def _joint(element: Element, report: Report) -> RobotJoint:
     name, kind = element.text("name"), element.text("type")
     if kind not in KINDS:

@@ -160,13 +160,9 @@ def _name(panel: Any, place: Array, text: str, colour: str) -> None:
 
 def _mode(found: Modes, k: int) -> str:
     """What is said above a mode."""
-    value, frequency = complex(found.eigenvalues[k]), float(found.frequencies[k])
-    if not value:
-        return f"mode {k}: drifts"
-    if not frequency:
-        return f"mode {k}: {'grows' if value.real > 0.0 else 'decays'}, {value.real:.4g} 1/s"
     damping = 100.0 * float(found.damping[k])
-    return f"mode {k}: {frequency:.4g} Hz" + (f", damping {damping:.2g} %" if abs(damping) > 1e-8 else "")
+    shown = found.frequencies[k] > 0.0 and abs(damping) > 1e-8
+    return f"mode {k}: {found.told(k)}" + (f", damping {damping:.2g} %" if shown else "")
 
 
 def _motion(motion: Motion) -> str:

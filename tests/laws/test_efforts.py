@@ -12,6 +12,7 @@ from coordinator import Baumgarte, Centralized, Simulation
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.equations import efforts, equations
 from coordinator.equations.solved import Solved
+from mechanisms import rods_in_a_row
 from modular import Assembly, ModelError
 
 CLOSED = ["slider-crank", "four-bar", "double-pendulum-3d"]
@@ -19,14 +20,6 @@ SYSTEMS = shortened(
     CLOSED, [*CLOSED, "simple-pendulum", "scissors", "bricard", "spring-pendulum", "rolling-disc", "flyball-governor"]
 )
 BENDING = {"rolling-disc", "flyball-governor"}  # whose gamma the engine finds by differences
-
-
-def chain(rods):
-    model = Assembly(gravity=(0.0, -9.81))
-    for k in range(rods):
-        model.add(f"rod{k}", Rod((0.1 * k, 0.0), (0.1 * k + 0.1, 0.0), 1.0))
-        model.join(f"pin{k}", Revolute(), f"rod{k - 1}.end" if k else "ground", f"rod{k}.start")
-    return model
 
 
 def pendulum(length=1.0):
@@ -73,7 +66,7 @@ def hung(joint, dimension):
 
 
 MODELS = {
-    "slider-crank": scenarios.load("slider-crank"), "three rods": chain(3), "hinge": hung(Revolute((0.3, -0.5, 0.8)), 3),
+    "slider-crank": scenarios.load("slider-crank"), "three rods": rods_in_a_row(3), "hinge": hung(Revolute((0.3, -0.5, 0.8)), 3),
     "slide": hung(Prismatic((0.6, 0.8)), 2),
 }  # fmt: skip
 
@@ -157,7 +150,7 @@ def test_what_was_written_at_a_singular_pose_is_refused_at_others():
 
 
 def test_what_cannot_be_told_is_refused():
-    model = chain(2)
+    model = rods_in_a_row(2)
     for mask in ([1, 0], [0, 0, 0], [2, 0, 0]):
         with pytest.raises(ModelError, match="a 0 or 1 for each of F_x, F_y, M_z"):
             efforts(model, "pin1", mask)

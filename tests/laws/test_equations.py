@@ -12,6 +12,7 @@ from coordinator import Centralized, Simulation
 from coordinator.analysis.tangent import derivative
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.equations import equations
+from mechanisms import rods_in_a_row
 from modular import Assembly, ModelError
 from scenarios import catalogue
 
@@ -187,16 +188,8 @@ def test_numbers_stand_in_place_of_names_where_asked():
 # --- what it costs, and how it reads ---------------------------------------------------------------------------------------
 
 
-def chain(rods):
-    model = Assembly(gravity=(0.0, -9.81))
-    for k in range(rods):
-        model.add(f"rod{k}", Rod((0.1 * k, 0.0), (0.1 * k + 0.1, 0.0), 1.0))
-        model.join(f"pin{k}", Revolute(), f"rod{k - 1}.end" if k else "ground", f"rod{k}.start")
-    return model
-
-
 def test_a_chain_takes_operations_in_proportion_to_its_rods():
-    short, long = equations(chain(5)).operations(), equations(chain(15)).operations()
+    short, long = equations(rods_in_a_row(5)).operations(), equations(rods_in_a_row(15)).operations()
     assert long <= 30 * 15
     assert (long - short) / 10 <= 30
 

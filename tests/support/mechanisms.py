@@ -61,3 +61,12 @@ def bar_inertia(k, angle):
     tensor[:2, :2] = about_z * (0.1 * np.outer(along, along) + 0.95 * np.outer(across, across))
     tensor[2, 2] = about_z
     return tuple(map(tuple, 0.5 * (tensor + tensor.T)))
+
+
+def rods_in_a_row(count):
+    """In the plane, hung on the ground by the first: "pin0", "pin1", … between "rod0", "rod1", …"""
+    model = Assembly(gravity=(0.0, -9.81))
+    for k in range(count):
+        model.add(f"rod{k}", Rod((0.1 * k, 0.0), (0.1 * k + 0.1, 0.0), 1.0))
+        model.join(f"pin{k}", Revolute(), f"rod{k - 1}.end" if k else "ground", f"rod{k}.start")
+    return model

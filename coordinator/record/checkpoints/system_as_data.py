@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from coordinator.building.homes import ForceHome
+from coordinator.engine.program import STRAY, compiled
 from coordinator.record.checkpoints.notes import Notes
 from coordinator.system import System
 from modular.assembly import Assembly, JointEdge
@@ -106,7 +107,7 @@ def _held(home: ForceHome, system: System) -> list[list[list[Any]] | None]:
     """Marks of a force on bodies in Python, and of surfaces, which others will take over."""
     return [
         None
-        if not hasattr(home.stack, "strayed") and (owner == GROUND or isinstance(system.body_home[owner], Table))
+        if not compiled((home.stack, STRAY)) and (owner == GROUND or isinstance(system.body_home[owner], Table))
         else [[mark.weights, mark.value] for mark in marks]
         for owner, marks in zip(home.owners, home.marks, strict=True)
     ]

@@ -30,3 +30,11 @@ def user(browser):
     """A user of that browser, with cookies of his own."""
     with visitor(browser) as context:
         yield context
+
+
+@pytest.fixture
+def server():
+    """A server of pages with nothing on them."""
+    opened = pytest.importorskip("viser").ViserServer(host="127.0.0.1", port=0, verbose=False)
+    yield opened
+    opened.stop()

@@ -8,18 +8,11 @@ from scenarios.laboratory.colours import COLOURS, PALETTE, SHARED, shared
 from scenarios.laboratory.handling import Handling
 from scenarios.laboratory.selection import Selection
 
-viser = pytest.importorskip("viser")
+pytest.importorskip("viser")
 
-from scenarios.laboratory import scene as scene_module  # noqa: E402
-from scenarios.laboratory.asking import NONE, SLOWEST, Asking  # noqa: E402
-from scenarios.laboratory.scene import Scene  # noqa: E402
-
-
-@pytest.fixture
-def server():
-    opened = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
-    yield opened
-    opened.stop()
+from scenarios.laboratory import scene as scene_module
+from scenarios.laboratory.asking import NONE, SLOWEST, Asking
+from scenarios.laboratory.scene import Scene
 
 
 def test_a_mode_is_chosen_swings_and_goes(server, monkeypatch):

@@ -9,18 +9,11 @@ from scenarios.laboratory.handling import Handling
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.words import MAX_LABEL_LENGTH, RED, label_of, short
 
-viser = pytest.importorskip("viser")
+pytest.importorskip("viser")
 
-from scenarios.laboratory.extras import Extras, status_html  # noqa: E402
-from scenarios.laboratory.panels import name_page  # noqa: E402
-from scenarios.laboratory.scene import Scene  # noqa: E402
-
-
-@pytest.fixture
-def server():
-    opened = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
-    yield opened
-    opened.stop()
+from scenarios.laboratory.extras import Extras, status_html
+from scenarios.laboratory.panels import name_page
+from scenarios.laboratory.scene import Scene
 
 
 def test_the_reason_of_a_refused_file_is_text_of_as_many_lines_as_it_takes(server):
