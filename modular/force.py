@@ -100,8 +100,9 @@ class Forces(Protocol):
     One that remembers how things stood a tick ago, and so must be asked forwards in time, says `forward_only = True`: couplings
     that try states back and forth refuse it by name. One whose hold may slip (`slips`) can be asked many times in one tick, but
     not while time goes back: it is refused by steps with stages that do. One that begins and ends at instants within ticks
-    (`begins_and_ends`), as walls do, takes their order from steps of a higher one than 2, and is refused by them. One with a
-    loop "strike_together" has it played after "exert", for all rows by one thread, then "exert_struck" and "end_strikes".
+    (`begins_and_ends`), as walls do, takes their order from steps of a higher one than 2; with `set_stages` and a loop
+    "look_ahead" it asks these for even stages while it may act (coordinator/couplings/interface/walls.py). One with a loop
+    "strike_together" has it played after "exert", for all rows by one thread, then "exert_struck" and "end_strikes".
     One with a loop "compute_mobility" is let know how bodies answer forces now. One that reads predicted velocities, and not
     v + dt a, says `reads_end_velocity = False`. One that remembers names in `recorded` the columns without which a sample does
     not tell what it exerts; they become series of the run. One that knows by how much it lets a motion fall behind says so in a

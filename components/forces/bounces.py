@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from components.forces.coordinate import EFFORT, REACHED, SPENT, STIFFNESS, unit_of
+from components.forces.coordinate import EFFORT, REACHED, SPENT, STIFFNESS, TICK, unit_of
 from modular.elements import GAIN_STEP, TIME, Array
 from modular.kernel import kernel
 from modular.ledger import STORED
@@ -111,7 +111,7 @@ def leave(kept: Array, tried: Array, beyond: float, push: float, most: float, dt
 def bounce(stops: View, elements: View, n: int, s: float, rate: float, beyond: float, sign: float, push: float) -> Any:
     """The push of a wall on what bounces from it, from that of its spring; and what is told of it."""
     kept, tried, law = stops.kept[n], stops.tried[n], stops.law[n]
-    time, dt, most = elements.clock[TIME], elements.clock[GAIN_STEP], stops.compliance[n, 0, 0]
+    time, dt, most = elements.clock[TIME], stops.stage[TICK] * elements.clock[GAIN_STEP], stops.compliance[n, 0, 0]
     for k in range(LATE, KEEPS):
         tried[k] = kept[k]
     span = time - kept[WHEN]

@@ -38,6 +38,7 @@ MEASURES = ("angle", "way", "distance")
 ANGLE, WAY, DISTANCE = 1, 2, 3
 STABLE_STIFFNESS_SHARE = 0.2  # of the 4 that a step can bear: what a stiffness asks that is chosen by it
 MADE, ORIGIN, COSINE, SINE = range(4)  # of the frame in which a coordinate is told
+TICK, DEMANDED = range(2)  # of `stage`
 STIFFNESS, DAMPING, RATIO = range(3)  # gains; a stiffness below zero is to be chosen: minus so many shares
 REACHED, SPENT, EFFORT = range(
     3
@@ -150,6 +151,7 @@ class AlongCoordinates(ForceStack):
     row_columns = ("axis", "frame", "kept", "tried", "measure")
     margin: Array
     measure: Array  # its length tells which it is
+    stage: Array  # shares of the step: what it counts as its tick, and for which it is asked what it demands
 
     def __init__(self, measure: str, dimension: int, exert: Loop, *, driven: bool = False, keeps: int = 3) -> None:
         first, second = self.sizes(measure, dimension)
@@ -165,6 +167,8 @@ class AlongCoordinates(ForceStack):
             self.column(name, 1, 1)
         self.column("margin")
         self.column("implicit", dtype=np.int64)
+        self.fixed("stage", 2)
+        self.stage[:] = 1.0
         self.fixed("translations", int(measure != "angle"))
         self.fixed("measure", 1 + MEASURES.index(measure))  # its length tells loops which it is
         self.loops = {
@@ -328,7 +332,7 @@ def compute_total_compliance(forces: View, elements: View, n: int) -> None:
 @loop
 def request_load_loop(start: int, stop: int, forces: View, elements: View) -> int:
     """dt^2 k + 4 dt c along the coordinate; a stiffness that is not given is chosen so that the step can bear it with ease."""
-    dt, scratch = elements.clock[GAIN_STEP], scratch_of(forces)
+    dt, scratch = forces.stage[DEMANDED] * elements.clock[GAIN_STEP], scratch_of(forces)
     for n in range(start, stop):
         measure_coordinate(forces, elements, n, scratch)
         _, _, on_a, on_b, _ = scratch

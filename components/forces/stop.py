@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from components.forces.bounces import KEEPS, KEPT, SLOW, YIELDS, book, bounce
+from components.forces.bounces import KEEPS, KEPT, OWED, RATE, SLOW, TOUCHED, YIELDS, book, bounce
 from components.forces.coordinate import (
     DAMPING,
     STIFFNESS,
+    TICK,
     AlongCoordinate,
     AlongCoordinates,
     measure_coordinate,
@@ -26,6 +27,7 @@ from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 LOW, HIGH = range(2)
+STEPS_AHEAD = 4.0  # within which what comes at its present speed is near
 WALL_STIFFNESS_SHARES = 2.0  # shares of what a step can bear: a wall is met seldom, and gives way by little
 
 
@@ -97,8 +99,13 @@ class Stops(AlongCoordinates):
 
     def __init__(self, measure: str, dimension: int) -> None:
         super().__init__(measure, dimension, stop_loop, keeps=KEEPS)
+        self.loops["look_ahead"] = look_ahead_loop
         self.column("law", 5)
         self.column("late", 2)
+
+    def set_stages(self, stage: float, demanded: float) -> None:
+        """The share of the step that is a tick while a wall is near, and the share of which a limit of the step is told."""
+        self.stage[:] = stage, demanded
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a stop in."""
@@ -127,7 +134,7 @@ def stop_loop(start: int, stop: int, stops: View, elements: View) -> int:
     ways it goes over as tanh of the rate, so that what rests on it does not shake. It goes over within `slow`, or within what the
     force that is to change would itself change of the rate in a tick: faster, it would be a damper that no step can bear.
     """
-    scratch, dt = scratch_of(stops), elements.clock[GAIN_STEP]
+    scratch, dt = scratch_of(stops), stops.stage[TICK] * elements.clock[GAIN_STEP]
     for n in range(start, stop):
         s, rate = measure_coordinate(stops, elements, n, scratch)
         law, gains = stops.law[n], stops.gains[n]
@@ -153,3 +160,19 @@ def stop_loop(start: int, stop: int, stops: View, elements: View) -> int:
             stops.power[n] = (effort - spring) * inward
         pull(stops, elements, n, sign * effort, scratch)
     return NO_FAILED_ROW
+
+
+@loop
+def look_ahead_loop(start: int, stop: int, stops: View, elements: View) -> int:
+    """The last wall that may be touched soon, or whose touch goes on; what is far from one begins anew with its present speed."""
+    scratch, dt = scratch_of(stops), elements.clock[GAIN_STEP]
+    near = NO_FAILED_ROW
+    for n in range(start, stop):
+        s, rate = measure_coordinate(stops, elements, n, scratch)
+        kept, law = stops.kept[n], stops.law[n]
+        room = min(law[HIGH] - s, s - law[LOW])
+        if room <= STEPS_AHEAD * dt * abs(rate) or kept[TOUCHED] > 0.0 or kept[OWED] > 0.0:
+            near = n
+        else:
+            kept[RATE] = rate
+    return near

@@ -8,6 +8,8 @@ back 1.7 steps.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 _SUZUKI = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
 _HALVES: dict[int, tuple[float, ...]] = {  # the weights up to the middle one, which makes their sum one
     2: (),
@@ -21,6 +23,11 @@ _HALVES: dict[int, tuple[float, ...]] = {  # the weights up to the middle one, w
 ORDERS = tuple(_HALVES)
 # omega dt below which an oscillator stays bounded, by the trace of all stages
 LIMITS = {2: 2.0, 4: 2.7209, 6: 2.5326, 8: 3.0964}
+
+
+def order_of(weights: Sequence[float]) -> int:
+    """That of a composition with so many stages."""
+    return next(order for order in ORDERS if len(stages(order)) == len(weights))
 
 
 def stages(order: int) -> tuple[float, ...]:

@@ -82,19 +82,9 @@ class Glued(Coupling):
                     f"{type(self).__name__}: a step of order {self.order} goes back in time in some of its stages, and "
                     f"{first_few(forward)} cannot; take order=2."
                 )
-        self._refuse_walls(system)
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(Newmark(), InternalGains(), float("inf"))
         tolerate(system, self.tolerance)
-
-    def _refuse_walls(self, system: System) -> None:
-        """What begins and ends within ticks leaves no step a higher order than two."""
-        walls = [name for stack in system.forces if getattr(stack, "begins_and_ends", False) for name in stack.names]
-        if self.order > 2 and walls:
-            raise CouplingError(
-                f"{type(self).__name__}: contacts begin between ticks ({first_few(walls)}), which reduces a step "
-                f"of order {self.order} to order 2, at the cost of all its stages; take order=2 and a smaller step."
-            )
 
     def _interface(self, system: System) -> Interface:
         return Interface.of(system, stages(self.order), self._local)

@@ -21,7 +21,7 @@ WHOLE_NUMBERS = (
     "numbers",  # of a matrix
     "row_count", "joint_count", "joint_count_of_all", "body_count", "element_count", "motions",
     "product_count", "ahead_count", "own_count",  # of what matrices are added up from
-    "stage_count", "steps", "most_turns", "elements_sheet",
+    "stage_count", "watches_walls", "steps", "most_turns", "elements_sheet",
     "matrix", "matrix_of_all",  # which one answers now; which one where all joints take part
     "dependent", "repeated",  # rows that depend on others; those that repeat others of their own joint
     "sharp", "glides", "in_parts",

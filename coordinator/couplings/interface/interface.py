@@ -32,6 +32,7 @@ from coordinator.couplings.interface.layout import lay_out
 from coordinator.couplings.interface.members import Members, all_rows
 from coordinator.couplings.interface.segments import PAUSE, segments_of
 from coordinator.couplings.interface.struck import Touching, lists_of, touching
+from coordinator.couplings.interface.walls import tell_stages
 from coordinator.engine.program import Operation, compiled, perform
 from coordinator.system import System
 from modular import gluing
@@ -163,6 +164,7 @@ class Interface(Table):
         if local is not None:
             self.method, self.local_rounds = relaxing.METHODS[local[0]], local[1]
         self.glides = glides
+        self.watches_walls = tell_stages(self.members.forces, stages)
         self.implicit = sum(rows.count for rows in self.compliant_rows)
         self.damped = any(rows.law[: rows.count, :, DAMPING].any() for rows in self.compliant_rows)
         self._lay_out(interface_joints, of_all, touching(system, self.members, whole=bool(system.force_home)))

@@ -40,8 +40,7 @@ def segments_of(
     """
     bodies, joints, forces = ([stack for stack, _ in rows] for rows in (members.bodies, members.stacks, members.forces))
     compliant = interface.compliant_rows
-    booked = [*joints, *forces]
-    books = [(stack, "account") for stack in booked]
+    books = [(stack, "account") for stack in (*joints, *forces)]
     elements.loops |= gluing.ELEMENT_LOOPS
     toll: list[Operation] = [(interface, "toll")] if members.tolls else []
 
@@ -84,13 +83,14 @@ def segments_of(
         at.BEGIN: [*compliant_("save_gaps"), (interface, "use_predicted_reactions"), *joints_("apply_multipliers")],
         at.APPLY_MULTIPLIERS: joints_("apply_multipliers"),
         at.DRIFT: [*bodies_("drift"), *across_border("linearise", kinds.PLACES)],
-        at.ACCOUNT: [(elements, "steady"), *map(_steady, booked), *books, *compliant_("book_losses"), *toll],
+        at.ACCOUNT: [(elements, "steady"), *(_steady(stack) for stack, _ in books), *books, *compliant_("book_losses"), *toll],
         at.ACCEPT_STEP: [(interface, "save_reaction_change"), *bodies_("accept_step")],
         at.UPDATE_OPERATOR: [
             *bodies_("respond"), *across_border("compute_joint_response", kinds.ANSWERS), *compliant_("compute_gains"),
             (interface, "factorise"),
         ],
         at.SEE_THROUGH: _seeing(interface, forces),
+        at.LOOK_AHEAD: _looking_ahead(elements, forces) if interface.watches_walls else [],
         at.FACTORISE: [(interface, "factorise")],
         at.SOLVE: [(interface, "solve"), *joints_("apply_multipliers")],
         at.UPDATE_OPERATOR_AHEAD: [
@@ -132,6 +132,12 @@ def _seeing(interface: Any, forces: list[Any]) -> Segment:
     """Forces that strike are let know how bodies answer, those that come near through the joints of these."""
     seeing: Segment = [(interface, "see_through_joints")] if interface.touching_count else []
     return seeing + [(stack, "compute_mobility") for stack in forces if compiled((stack, "compute_mobility"))]
+
+
+def _looking_ahead(elements: Elements, forces: list[Any]) -> Segment:
+    """Walls see how fast what they may stop moves now."""
+    watching: Segment = [(stack, "look_ahead") for stack in forces if compiled((stack, "look_ahead"))]
+    return [(elements, "use_present_velocity"), *watching]
 
 
 def _reaching(members: Members) -> list[Operation]:

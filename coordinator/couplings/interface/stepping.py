@@ -25,6 +25,7 @@ from coordinator.couplings.interface.verbs import (
     PREDICT_REACTIONS,
     SAVE_START,
 )
+from coordinator.couplings.interface.walls import walls_are_near
 from modular.elements import STEP, TIME
 from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop
@@ -123,11 +124,12 @@ def advance_loop(start: int, stop: int, interface: View, elements: View) -> int:
     step, end = elements.clock[STEP], elements.clock[TIME]
     interface.trouble = SHAPE
     wrong = NO_FAILED_ROW
-    passed = 0.0
+    passed, even = 0.0, walls_are_near(interface)
     for k in range(interface.stage_count):
-        passed += interface.stages[k]
-        interface.trend = trend(interface, k)
-        h, time = interface.stages[k] * step, end - (1.0 - passed) * step
+        share = 1.0 / interface.stage_count if even else interface.stages[k]
+        passed += share
+        interface.trend = 1.0 if even else trend(interface, k)
+        h, time = share * step, end - (1.0 - passed) * step
         wrong = (
             in_parts(interface, elements, h, time) if interface.implicit > 0 else stage(interface, elements, h, time)
         )

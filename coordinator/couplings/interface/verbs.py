@@ -41,6 +41,7 @@ from __future__ import annotations
     COMPUTE_GAINS,
     EVALUATE_LAWS,
     SEE_THROUGH,
-) = range(12, 35)
+    LOOK_AHEAD,
+) = range(12, 36)
 WIDTH = 5  # of the program
 ADDRESS, COMPONENT, FROM, TO, WHO = range(WIDTH)
