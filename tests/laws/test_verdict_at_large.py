@@ -98,12 +98,14 @@ def test_ready_systems_are_judged_rightly_at_every_step(name):
 # --- random mechanisms with forces --------------------------------------------------------------------------------------------
 
 SOME = [((seed,), (1e-2, 1e-3)) for seed in (1, 3, 19)]
-ALL = [(tuple(range(first, first + 10)), (1e-2, 1e-3, 1e-4)) for first in range(0, 100, 10)]
+ALL = [
+    (tuple(range(first, first + 50)), (1e-2, 1e-3, 1e-4)) for first in (0, 50)
+]  # ten of them are too few to count one in ten
 
 
 @pytest.mark.parametrize(("seeds", "steps"), [*first_of(1, SOME), *whole(ALL)])
 def test_mechanisms_with_forces_by_lot_are_judged_rightly(seeds, steps):
-    """Where motions are sensitive errors grow beyond what is said: that is so of one run in twenty, and no more than one in ten."""
+    """Where motions are sensitive errors grow beyond what is said: of 402 runs that is so of 22, and of no more than one in ten."""
     found = [
         one
         for seed in seeds
