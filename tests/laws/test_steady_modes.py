@@ -304,7 +304,7 @@ def test_a_blade_that_turns_flaps_faster(pace, flap):
 
 
 def test_rounding_of_what_is_stiff_and_light_is_no_change_of_a_motion():
-    """Places that are known to sixteen digits leave the turning of thin slices open: that was refused as what soon moves otherwise."""
+    """Places known to sixteen digits leave the turning of thin slices open: that was refused as what soon moves otherwise."""
     model, unit = blade(1, 4, slenderness=2e-4)
     found = modes(model, steady=True, seek=True)
     assert np.sort(np.abs(found.eigenvalues.imag))[1] / unit == pytest.approx(FLAPS[0][1], rel=3e-3)
