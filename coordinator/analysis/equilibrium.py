@@ -55,11 +55,9 @@ def put_up(model: Assembly) -> Iterator[Equations]:
 
 def refuse_forward(model: Assembly) -> None:
     """Forces that can only step forward in time."""
-    forward = [
-        name
-        for name, edge in model.force_edges.items()
-        if getattr(edge.force.new_stack(model.dimension), "forward_only", False)
-    ]
+    kinds = {edge.force.kind(): edge.force for edge in model.force_edges.values()}
+    only = {kind for kind, one in kinds.items() if getattr(one.new_stack(model.dimension), "forward_only", False)}
+    forward = [name for name, edge in model.force_edges.items() if only and edge.force.kind() in only]
     if forward:
         raise ModelError(
             f"{first_few(forward)} can only step forward in time, as contacts and dry friction do, and has no stiffness to "

@@ -21,6 +21,7 @@ from coordinator.analysis.modes import DRIFTING, Modes, modes_of
 from coordinator.analysis.result import Result
 from coordinator.analysis.result_files import Kept
 from coordinator.analysis.smooth import smoothly
+from coordinator.analysis.velocities import by_velocities
 from coordinator.record.export import Series
 from modular.assembly import Assembly
 from modular.elements import Array
@@ -122,10 +123,20 @@ def root_locus(
             f"root_locus: {setting} = {values!r}; give two numbers or more, each larger than the one before."
         )
 
-    def write(value: float) -> Linear:
-        return linearise(build(**{setting: float(value)}, **settings), seek=seek, steady=steady)
+    def model(value: float) -> Assembly:
+        return build(**{setting: float(value)}, **settings)
 
-    written = smoothly(write, float(grid[0]), float(grid[-1]), setting) if smooth else write
+    def write(one: Assembly) -> Linear:
+        return linearise(one, seek=seek, steady=steady)
+
+    def alone(value: float) -> Linear:
+        return write(model(value))
+
+    written: Callable[[float], Linear] = alone
+    if smooth:
+        written = smoothly(alone, float(grid[0]), float(grid[-1]), setting)
+    elif steady and not seek:
+        written = by_velocities(model, write, grid)
 
     def look(value: float, drifting: int | None = None) -> Modes:
         return modes_of(written(float(value)), drifting=drifting)

@@ -31,10 +31,13 @@ from modular.one_thread import on_one_thread
 
 SYMMETRIC = 1e-7  # of the largest number: tangents that differ by less from their transpose have a potential
 DAMPED = 1e-9  # of the largest stiffness, per second: damping that is less is none
+FIRST = 1e-6  # of the square of the fastest coordinate: the shift with which squares are found roughly
 ROUGHLY = 1e-2  # how closely squares are found for the shift
 SHARE = 0.1  # of the largest square that is sought: the shift
 LEAST = 1e-12  # of the largest stiffness against its mass: a shift that is no smaller
 BEYOND = 1e3  # times the square of the fastest coordinate: what constraints leave no motion for
+BESIDE = 4.0  # times: a shift that is no farther from the one that would be best is good enough
+MOST_SHIFTS = 3  # that are tried
 MORE = 2  # motions that are sought beyond those that were asked for, for pairs that lie close
 
 
@@ -82,7 +85,7 @@ class _Whole:
 
 
 def _undamped(rest: Rest, whole: _Whole, count: int) -> Modes:
-    known = 0.1 * whole.fastest
+    known = FIRST * whole.fastest
     most = min(count + MORE, whole.size - 2)
     for tolerance in (ROUGHLY, 0.0):
         values, vectors = _lanczos(whole, np.sqrt(known), most, tolerance)
@@ -111,29 +114,20 @@ def _lanczos(whole: _Whole, pace: float, count: int, tolerance: float) -> tuple[
 
 
 def _damped(rest: Rest, whole: _Whole, count: int) -> Modes:
-    """Of (q, v)' = A (q, v), as it comes out near a pace on the side where nothing grows."""
-    n, pace = whole.size, np.sqrt(0.1 * whole.fastest)
-    most = min(2 * count + 2 * MORE, 2 * n - 2)
-    for tolerance in (ROUGHLY, 0.0):
-        solve = whole.solver(float(pace))
+    """Of (q, v)' = A (q, v), as it comes out near a pace on the side where nothing grows.
 
-        def inverse(both: Array, pace: float = float(pace), solve: Any = solve) -> Array:
-            a, b = both[:n], both[n:]
-            place = -solve(whole.mass @ (b + pace * a) + whole.damping @ a)
-            return np.concatenate([place, a + pace * place])
-
-        begin = inverse(np.concatenate([solve(whole.mass @ whole.start), np.zeros(n)]))
-        try:
-            shifted, vectors = eigs(
-                LinearOperator((2 * n, 2 * n), matvec=inverse, dtype=float), k=most, which="LM", v0=begin, tol=tolerance,
-                ncv=min(max(3 * most, 40), 2 * n - 1),
-            )  # fmt: skip
-        except ArpackNoConvergence as error:
-            raise ModelError(_not_found(most, len(error.eigenvalues))) from error
-        values = pace + 1.0 / shifted
-        pace = max(np.sqrt(SHARE) * float(np.abs(values).max()), np.sqrt(LEAST * whole.fastest))
+    The pace is first that of what would swing without damping: far from what is sought nothing comes out in a reasonable time.
+    """
+    most = min(2 * count + 2 * MORE, 2 * whole.size - 2)
+    pace = _undamped_pace(whole, min(count + MORE, whole.size - 2))
+    for _ in range(MOST_SHIFTS):
+        values, vectors = _arnoldi(whole, pace, most)
+        better = max(np.sqrt(SHARE) * float(np.abs(values).max()), np.sqrt(LEAST * whole.fastest))
+        if better <= BESIDE * pace and pace <= BESIDE * better:
+            break
+        pace = float(better)
     forwards = values.imag >= 0.0
-    values, ways = values[forwards], vectors[:n, forwards]
+    values, ways = values[forwards], vectors[: whole.size, forwards]
     nearest = np.argsort(np.abs(values), kind="stable")[:count]
     order = nearest[np.lexsort((np.abs(values[nearest].real), np.abs(values[nearest].imag)))]
     values, ways = values[order], ways[:, order]
@@ -144,6 +138,34 @@ def _damped(rest: Rest, whole: _Whole, count: int) -> Modes:
     for k, value in enumerate(values):  # Rayleigh's quotient of the equations as they were written
         values[k] = _polished(linear, value, shares[:, k])
     return Modes(linear, values + 0j, shares + 0j, complete=False)
+
+
+def _undamped_pace(whole: _Whole, count: int) -> float:
+    """A share of the fastest of the slowest swings that there are without damping, with what is symmetric of the stiffness."""
+    stiffness = 0.5 * (whole.stiffness + whole.stiffness.T)
+    swinging, known = _Whole(whole.equations, stiffness, 0.0 * whole.damping), FIRST * whole.fastest
+    values, _ = _lanczos(swinging, np.sqrt(known), count, ROUGHLY)
+    return float(np.sqrt(max(SHARE * float(np.abs(values).max()), LEAST * whole.fastest)))
+
+
+def _arnoldi(whole: _Whole, pace: float, count: int) -> tuple[Any, Any]:
+    """Eigenvalues nearest to a pace, and their vectors (q, v)."""
+    n, solve = whole.size, whole.solver(pace)
+
+    def inverse(both: Array) -> Array:
+        a, b = both[:n], both[n:]
+        place = -solve(whole.mass @ (b + pace * a) + whole.damping @ a)
+        return np.concatenate([place, a + pace * place])
+
+    begin = inverse(np.concatenate([solve(whole.mass @ whole.start), np.zeros(n)]))
+    try:
+        shifted, vectors = eigs(
+            LinearOperator((2 * n, 2 * n), matvec=inverse, dtype=float), k=count, which="LM", v0=begin, tol=0.0,
+            ncv=min(max(3 * count, 40), 2 * n - 1),
+        )  # fmt: skip
+    except ArpackNoConvergence as error:
+        raise ModelError(_not_found(count, len(error.eigenvalues))) from error
+    return pace + 1.0 / shifted, vectors
 
 
 def _polished(linear: Linear, value: complex, share: Any) -> complex:

@@ -29,8 +29,12 @@ Written = Callable[[float], Linear]
 MATRICES = ("mass", "damping", "stiffness", "motions", "places", "turning", "rates_of_places")
 
 
+class Turned(Exception):
+    """Motions at two points have too little in common."""
+
+
 @dataclass(frozen=True)
-class _Range:
+class Range:
     """Points, and the equations there as rows of numbers, matrix by matrix."""
 
     points: Array
@@ -38,6 +42,21 @@ class _Range:
     values: dict[str, Array]
     like: Linear
     doubts: tuple[Array, Array] | None
+
+    @classmethod
+    def through(cls, points: Array, weights: Array, written: list[Linear]) -> Range:
+        """Equations that were written at points, with the barycentric weights of these."""
+        first = written[0]
+        alike = [alike_to(one, first) for one in written]
+        keys = [key for key in MATRICES if getattr(first, key) is not None]
+        if any((getattr(one, key) is None) != (key not in keys) for one in alike for key in MATRICES):
+            raise Turned
+        values = {key: np.array([getattr(one, key) for one in alike]) for key in keys}
+        doubts = None
+        if first.doubt is not None:
+            whole = [one.doubt for one in alike if one.doubt is not None]
+            doubts = (np.max([one for one, _ in whole], axis=0), np.max([other for _, other in whole], axis=0))
+        return cls(points, weights, values, first, doubts)
 
     def at(self, value: float) -> Linear:
         """Between the points."""
@@ -63,7 +82,7 @@ def smoothly(write: Written, low: float, high: float, setting: str) -> Written:
     return at
 
 
-def _parted(write: Written, low: float, high: float, setting: str, left: int) -> list[tuple[float, _Range]]:
+def _parted(write: Written, low: float, high: float, setting: str, left: int) -> list[tuple[float, Range]]:
     known: dict[float, Linear] = {}
 
     def once(value: float) -> Linear:
@@ -74,11 +93,11 @@ def _parted(write: Written, low: float, high: float, setting: str, left: int) ->
     try:
         for count, more in pairwise(POINTS):
             found = _interpolated(once, low, high, count)
-            if all(_agrees(found, once(low + part * (high - low)), low + part * (high - low)) for part in LOOKS):
+            if all(agrees(found, once(low + part * (high - low)), low + part * (high - low)) for part in LOOKS):
                 return [
                     (low, _interpolated(once, low, high, more))
                 ]  # what is off by e with so many is off by e^2 with twice
-    except _Turned:
+    except Turned:
         pass
     if not left:
         raise ModelError(
@@ -90,30 +109,16 @@ def _parted(write: Written, low: float, high: float, setting: str, left: int) ->
     return [*parted(low, middle), *parted(middle, high)]
 
 
-class _Turned(Exception):
-    """Motions at two points have too little in common."""
-
-
-def _interpolated(once: Written, low: float, high: float, count: int) -> _Range:
+def _interpolated(once: Written, low: float, high: float, count: int) -> Range:
     turns = np.pi * np.arange(count) / (count - 1)
     points = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(turns)
     weights: Array = np.where(np.arange(count) % 2, -1.0, 1.0) * np.where(
         (np.arange(count) % (count - 1)) == 0, 0.5, 1.0
     )
-    first = once(float(points[0]))
-    alike = [_alike(once(float(point)), first) for point in points]
-    keys = [key for key in MATRICES if getattr(first, key) is not None]
-    if any((getattr(one, key) is None) != (key not in keys) for one in alike for key in MATRICES):
-        raise _Turned
-    values = {key: np.array([getattr(one, key) for one in alike]) for key in keys}
-    doubts = None
-    if first.doubt is not None:
-        whole = [one.doubt for one in alike if one.doubt is not None]
-        doubts = (np.max([one for one, _ in whole], axis=0), np.max([other for _, other in whole], axis=0))
-    return _Range(points, weights, values, first, doubts)
+    return Range.through(points, weights, [once(float(point)) for point in points])
 
 
-def _alike(one: Linear, first: Linear) -> Linear:
+def alike_to(one: Linear, first: Linear) -> Linear:
     """The same equations in motions nearest to those of another: q = N p with N turned among its own columns."""
     if one is first:
         return one
@@ -140,16 +145,16 @@ def _alike(one: Linear, first: Linear) -> Linear:
 def _turn(basis: Array, wanted: Array) -> Array:
     """The orthogonal matrix that takes orthonormal columns nearest to others."""
     if basis.shape != wanted.shape:
-        raise _Turned
+        raise Turned
     left, cosines, right = np.linalg.svd(basis.T @ wanted)
     if float(cosines.min(initial=1.0)) < NEAR:
-        raise _Turned
+        raise Turned
     return np.asarray(left @ right)
 
 
-def _agrees(found: _Range, there: Linear, value: float) -> bool:
+def agrees(found: Range, there: Linear, value: float) -> bool:
     """Whether equations that were written at a value are those that come out there."""
-    made, right = found.at(value), _alike(there, found.like)
+    made, right = found.at(value), alike_to(there, found.like)
     for key in found.values:
         size = float(np.abs(found.values[key]).max(initial=0.0))
         if float(np.abs(getattr(made, key) - getattr(right, key)).max(initial=0.0)) > AGREE * size:

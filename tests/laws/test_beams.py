@@ -16,10 +16,7 @@ from components import Beam, Fixed, Load, Moment, Revolute, RigidBody, Rod, Sphe
 from components.bodies.beam.shape import pulled_back, stored
 from components.bodies.posed.quaternions import spinning
 from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation, resume
-from lazily import Lazily
 from modular import Assembly, CouplingError, ModelError
-
-optimize, special = Lazily("scipy.optimize"), Lazily("scipy.special")
 
 BOTH = pytest.mark.parametrize("dimension", [2, *later([3])])
 SHARED = {
@@ -56,11 +53,11 @@ def at_rest(model, dt, until):
 
 @BOTH
 def test_the_tip_of_a_cantilever_sags_by_p_l3_over_3_e_i(dimension):
-    """And by P l / G A of shear; asked for is half a percent, found a tenth: 1 / 4 n^2."""
+    """And by P l / G A of shear: pieces give way to loads at nodes as the beam does between them (pieces.py)."""
     beam = Beam.of_rectangle(place(dimension, 0.0), place(dimension, 1.0), damping=0.02, **STEEL, **SHARED[dimension])
     run = at_rest(cantilever(beam, Load(place(dimension, 0.0, -10.0))), 5e-3, 1.0)
     sag = -10.0 / (3.0 * beam.stiffness[-1]) - 10.0 / beam.stiffness[1]
-    assert run.position("beam.end")[-1, 1] == pytest.approx(sag, rel=2e-3)
+    assert run.position("beam.end")[-1, 1] == pytest.approx(sag, rel=1e-4)  # it sags by 1e-2
 
 
 @pytest.mark.campaign
@@ -71,25 +68,6 @@ def test_a_cantilever_twists_by_m_l_over_g_j():
     run = at_rest(cantilever(beam, Moment((0.0, 0.0, 3.0))), 1e-3, 0.5)
     x = run.axes("beam.end")[-1, 0]
     assert np.arctan2(x[1], x[0]) == pytest.approx(3.0 * 0.5 / beam.stiffness[3], rel=1e-4)
-
-
-def elastica(alpha):
-    """Tip of a cantilever of length 1 under a load P l^2 / E I = alpha across: K. E. Bisshopp, D. C. Drucker, Quart. Appl.
-    Math. 3 (1945) 272-275."""
-
-    def share(turn):
-        k2 = 0.5 * (1.0 + np.sin(turn))
-        first = np.arcsin(1.0 / np.sqrt(2.0 * k2))
-        return k2, first
-
-    def open_(turn):
-        k2, first = share(turn)
-        return special.ellipk(k2) - special.ellipkinc(first, k2) - np.sqrt(alpha)
-
-    turn = optimize.brentq(open_, 1e-6, np.pi / 2 - 1e-9)
-    k2, first = share(turn)
-    sag = 1.0 - 2.0 / np.sqrt(alpha) * (special.ellipe(k2) - special.ellipeinc(first, k2))
-    return np.array([np.sqrt(2.0 * np.sin(turn) / alpha), -sag])
 
 
 @BOTH
@@ -106,15 +84,17 @@ def test_a_cantilever_under_a_great_load_takes_the_shape_of_eulers_elastica(alph
         **SHARED[dimension],
     )
     run = at_rest(cantilever(beam, Load(place(dimension, 0.0, -alpha))), 2e-3, 4.0)
-    assert np.abs(run.position("beam.end")[-1, :2] - elastica(alpha)).max() < 2e-3  # of a length of 1; asked 1e-2
+    assert (
+        np.abs(run.position("beam.end")[-1, :2] - references.elastica(alpha)).max() < 2e-4
+    )  # of a length of 1, of which 1e-4 is stretched
 
 
 def test_a_moment_of_2_pi_e_i_over_l_rolls_a_beam_up_to_a_circle():
     beam = Beam((0.0, 0.0), (1.0, 0.0), mass=0.2, axial=1e5, bending=1.0, damping=0.1, elements=20)
     run = at_rest(cantilever(beam, Moment(2.0 * np.pi)), 2e-3, 3.0)
-    assert np.abs(run.position("beam.end")[-1]).max() < 5e-3
+    assert np.abs(run.position("beam.end")[-1]).max() < 1e-5
     half = run.state("beam")[0][-1, 10, :2]
-    assert half == pytest.approx((0.0, 1.0 / np.pi), abs=5e-3)
+    assert half == pytest.approx((0.0, 1.0 / np.pi), abs=1e-5)
 
 
 # --- vibration ---------------------------------------------------------------------------------------------------------
@@ -279,6 +259,9 @@ def test_the_compiled_step_accelerates_as_the_equations_say(dimension):
         stack = simulation.system.body_home["body"]
         rng = np.random.default_rng(5)
         stack.q[0, :, :dimension] += 0.02 * rng.normal(size=(len(stack.q[0]), dimension))
+        stack.q[0, :, dimension:] += 0.1 * rng.normal(size=stack.q[0, :, dimension:].shape)  # arcs, and moments on them
+        if dimension == 3:
+            stack.q[0, :, 3:] /= np.linalg.norm(stack.q[0, :, 3:], axis=1)[:, None]
         stack.reevaluate(simulation.system.elements, ["body"])
         _, _, jacobian = stack.closure()
         a = stack.a[0].ravel()

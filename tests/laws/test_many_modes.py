@@ -32,7 +32,14 @@ def hanging(count, *, stiffness=0.0, damping=0.0, loop=False):
 
 
 @pytest.mark.parametrize(
-    "kind", [{}, {"stiffness": 40.0}, {"loop": True}, {"stiffness": 40.0, "damping": 0.8, "loop": True}]
+    "kind",
+    [
+        {},
+        {"stiffness": 40.0},
+        {"loop": True},
+        {"stiffness": 40.0, "damping": 0.8, "loop": True},
+        {"stiffness": 40.0, "damping": 400.0},  # all of them creep
+    ],
 )
 def test_the_slowest_are_those_of_all(kind):
     model = hanging(55 if kind.get("loop") is None else 40, **kind)

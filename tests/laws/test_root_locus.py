@@ -1,12 +1,14 @@
 """Modes that are followed over a setting: where stability changes, lines that cross, and settings that are none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import scenarios
 from components import RigidBody, SpringDamper
-from coordinator.analysis import modes, root_locus
+from coordinator.analysis import linearise, locus, modes, root_locus
 from modular import Assembly
 from modular.errors import ModelError
 from scenarios.cli import app
@@ -36,6 +38,36 @@ def test_lines_are_those_of_the_modes_at_each_value():
         assert len(row) == len(right)
         assert max(np.abs(right - one).min() for one in row) < 1e-9
     assert np.abs(np.diff(found.eigenvalues, axis=0)).max() < 9.0  # nobody jumps to another line
+
+
+def heavier(speed):
+    """A bicycle of which another number follows the speed as well."""
+    model = bicycle(speed)
+    model.bodies["fork"] = replace(model.bodies["fork"], mass=4.0 + 0.01 * speed)
+    return model
+
+
+def damped(speed):
+    """One with a force that reads velocities."""
+    model = bicycle(speed)
+    model.apply("stabiliser", SpringDamper(0.0, 1e-3), "frame.saddle", "fork.axle")
+    return model
+
+
+@pytest.mark.parametrize(("build", "written"), [(bicycle, 5), (heavier, 12), (damped, 12)])
+def test_models_that_differ_by_velocities_alone_are_told_by_five_of_them(build, written, monkeypatch):
+    """Inertia and rolling bring velocities in to second degree: the lines are those of models that are written one by one."""
+    looked = []
+    monkeypatch.setattr(locus, "linearise", lambda model, **how: looked.append(model) or linearise(model, **how))
+    values = np.linspace(1.0, 4.0, 12)
+    found = root_locus(build, "speed", values, steady=True)
+    assert len(looked) == written
+    for k in (2, 7, 10) if written == 5 else ():
+        right = modes(build(values[k]), steady=True).eigenvalues
+        right = right[np.abs(right) > 0.0]
+        row = found.eigenvalues[k][np.isfinite(found.eigenvalues[k])]
+        assert len(row) == len(right)
+        assert max(np.abs(right - one).min() for one in row) < 1e-10
 
 
 def crossing(stiffness):

@@ -290,8 +290,8 @@ FLAPS = [(1, 3.6816468140), (2, 4.1373195730), (10, 11.2023277622)]
 
 @pytest.mark.parametrize(("pace", "flap"), shortened(FLAPS[1:2], FLAPS))
 def test_a_blade_that_turns_flaps_faster(pace, flap):
-    """Series solutions of rotating beams; of second order in the elements, and what four and eight tell together is exact."""
-    told = []
+    """Series solutions of rotating beams: met at fourth order, but for what the section turns and shears, 2e-5 here."""
+    off = []
     for elements in (4, 8):
         model, unit = blade(pace, elements)
         found = modes(model, steady=True, seek=True)
@@ -299,10 +299,23 @@ def test_a_blade_that_turns_flaps_faster(pace, flap):
         assert swings[1] ** 2 - swings[0] ** 2 == pytest.approx(
             pace**2, rel=1e-4
         )  # in its plane it swings slower by that
-        told.append(swings[1])
-    off = flap - np.array(told)
-    assert 3.6 < off[0] / off[1] < 4.4
-    assert (4.0 * told[1] - told[0]) / 3.0 == pytest.approx(flap, rel=1e-4)
+        off.append(abs(swings[1] / flap - 1.0))
+    assert off[0] < 5e-3 and off[1] < 0.1 * off[0]
+
+
+def test_rounding_of_what_is_stiff_and_light_is_no_change_of_a_motion():
+    """Places known to sixteen digits leave the turning of thin slices open: that was refused as what soon moves otherwise."""
+    model, unit = blade(1, 4, slenderness=2e-4)
+    found = modes(model, steady=True, seek=True)
+    assert np.sort(np.abs(found.eigenvalues.imag))[1] / unit == pytest.approx(FLAPS[0][1], rel=3e-3)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("pace", "flap"), FLAPS)
+def test_a_blade_of_sixteen_pieces_flaps_as_series_say_to_1e_4(pace, flap):
+    model, unit = blade(pace, 16)
+    found = modes(model, steady=True, seek=True)
+    assert np.sort(np.abs(found.eigenvalues.imag))[1] / unit == pytest.approx(flap, rel=1e-4)
 
 
 def test_a_governor_rises_to_where_it_goes_on():

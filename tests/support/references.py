@@ -11,7 +11,7 @@ import numpy as np
 
 from lazily import Lazily
 
-integrate = Lazily("scipy.integrate")
+integrate, optimize, special = Lazily("scipy.integrate"), Lazily("scipy.optimize"), Lazily("scipy.special")
 
 G = 9.81
 
@@ -280,3 +280,22 @@ def push(t, x, v):
 def torque(t, s, rate):
     """A law of torque that can be found by its name."""
     return 2.0 * np.sin(2 * np.pi * 0.7 * t)
+
+
+def elastica(alpha):
+    """Tip of a cantilever of length 1 under a load P l^2 / E I = alpha across: K. E. Bisshopp, D. C. Drucker, Quart. Appl.
+    Math. 3 (1945) 272-275."""
+
+    def share(turn):
+        k2 = 0.5 * (1.0 + np.sin(turn))
+        first = np.arcsin(1.0 / np.sqrt(2.0 * k2))
+        return k2, first
+
+    def open_(turn):
+        k2, first = share(turn)
+        return special.ellipk(k2) - special.ellipkinc(first, k2) - np.sqrt(alpha)
+
+    turn = optimize.brentq(open_, 1e-6, np.pi / 2 - 1e-9)
+    k2, first = share(turn)
+    sag = 1.0 - 2.0 / np.sqrt(alpha) * (special.ellipe(k2) - special.ellipeinc(first, k2))
+    return np.array([np.sqrt(2.0 * np.sin(turn) / alpha), -sag])

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from components.bodies.beam.pieces import lengths, stiffness_of_pieces, turned_with
 from components.bodies.beam.shape import pulled_back, stored
 from components.bodies.beam.stack import Beams
 from components.bodies.identity_cache import cached_by_identity
@@ -26,9 +27,6 @@ from modular.keywords import spelt
 
 DEFAULT_E_OVER_G = 2.6  # E / G where nothing else is said: 2 (1 + 0.3)
 SHEAR_CORRECTION_FACTOR = 5.0 / 6.0  # of the area that takes shear, for rectangles
-SLICES = (
-    24.0  # m l^2 over this is added to the inertia of a slice across: least error of the first frequencies, measured
-)
 ENDS = {"start": 0.0, "end": 1.0}
 
 
@@ -219,21 +217,25 @@ class Beam(PlacedAndTurned):
         return np.array([self.axial, shear, shear, torsion, *bending])
 
     @property
+    def stiffness_of_pieces(self) -> Array:
+        """The same between two nodes, where shear bends too (pieces.py)."""
+        return stiffness_of_pieces(self.stiffness, self.spacing)
+
+    @property
     def node_masses(self) -> Array:
-        """Of the slices, those at the ends half as long [kg]."""
-        masses = np.full(self.elements + 1, self.mass / self.elements)
-        masses[[0, -1]] *= 0.5
-        return masses
+        """Of the slices [kg]."""
+        return self.mass / self.elements * lengths(self.elements)
 
     @property
     def node_inertia(self) -> Array:
         """Of the slices about their own axes, the section's radii of gyration squared being EI / EA [kg m^2], (nodes, 1 or 3)."""
         squares = self.stiffness[-1 if self.dimension == 2 else -2 :] / self.axial
-        slices = self.spacing**2 / SLICES
-        values = (
-            [squares[0] + slices] if self.dimension == 2 else [squares.sum(), squares[0] + slices, squares[1] + slices]
+        values = squares if self.dimension == 2 else np.array([squares.sum(), *squares])
+        own = self.node_masses[:, None] * values
+        own[:, 0 if self.dimension == 2 else 1 :] += (
+            self.mass / self.elements * self.spacing**2 * turned_with(self.elements)[:, None]
         )
-        return np.asarray(self.node_masses[:, None] * np.array(values))
+        return np.asarray(own)
 
     @property
     def constants_key(self) -> Hashable:
@@ -332,7 +334,7 @@ class Beam(PlacedAndTurned):
     def potential_energy(self, q: Array, gravity: Array) -> Array:
         """In uniform gravity, zero at the origin of the world, and by its strains [J], shape (...)."""
         weight = -dot(np.sum(self.node_masses[:, None] * q[..., : self.dimension], axis=-2), gravity)
-        return np.asarray(weight + stored(q, self.stiffness, self.spacing))
+        return np.asarray(weight + stored(q, self.stiffness_of_pieces, self.spacing))
 
     def momentum(self, q: Array, v: Array) -> Array:
         """Linear momentum [kg m/s], shape (..., dimension)."""
@@ -370,7 +372,7 @@ class Beam(PlacedAndTurned):
     def drive(self, q: Array, v: Array, gravity: Array) -> Array:
         """Weight, what is elastic and damped, and, of quaternions, -8 G'^T J G p'; (nodes, 3 or 7)."""
         motion, d = self.motion(q, v), self.dimension
-        pull = pulled_back(q, motion, self.stiffness, self.spacing, self.damping)
+        pull = pulled_back(q, motion, self.stiffness_of_pieces, self.spacing, self.damping)
         force = pull[:, :d] + self.node_masses[:, None] * gravity
         if d == 2:
             return np.concatenate([force, pull[:, 2:]], axis=1)

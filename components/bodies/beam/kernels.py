@@ -19,7 +19,7 @@ from math import isfinite
 import numpy as np
 
 from components.bodies.beam.showing import collect, motions, node_of, show_places, show_rates, turns
-from components.bodies.beam.strain import add_tension, strain
+from components.bodies.beam.strain import add_arc, add_tension, add_tension_of_arc, arc, strain
 from components.bodies.posed.fixed_point import MOST_ITERATIONS, STALLED_TOLERANCE, still_converges
 from components.bodies.posed.kernels import (
     SPACE,
@@ -50,7 +50,7 @@ nodes = shaped(types.float64, lambda q: [(q[-1],)] * 3)
 
 def _element(q: tuple[int, ...]) -> list[tuple[int, ...]]:
     f, d = motions[q[-1]], square[q[-1]][0]
-    return [(f,), (f,), (d, d), (f, 2 * f), (f - d, 2 * f), (2 * f, 2 * f)]
+    return [(f,), (f,), (d, d), (f, 2 * f), (f - d, 2 * f), (2 * f, 2 * f), (d, f - d)]
 
 
 element_of = shaped(types.float64, _element)
@@ -94,8 +94,8 @@ def assemble(bodies: View, n: int, pull: float, place: float, pace: float, tensi
     M + place (B^T C B + tension) + pace eta B^T C B, `place` and `pace` telling how the trial follows the unknowns; `tension`: 1,
     or 0 where that leads astray.
     """
-    stretch, effort, frame, slope, tilt, matrix = element_of(bodies.q)
-    f, make = stretch.shape[0], bodies.make[n]
+    stretch, effort, frame, slope, tilt, matrix, lean = element_of(bodies.q)
+    f, d, make = stretch.shape[0], frame.shape[0], bodies.make[n]
     count, length, eta = bodies.nodes[make], bodies.spacing[make], bodies.damping[make]
     for k in range(count):
         give_mass(bodies, n, k, effort)
@@ -104,19 +104,27 @@ def assemble(bodies: View, n: int, pull: float, place: float, pace: float, tensi
                 bodies.band[n, k, i, j] = effort[i] if i == j else 0.0
     for k in range(count - 1):
         strain(bodies.trial[n, k], bodies.trial[n, k + 1], stretch, frame, slope, tilt)
+        arc(stretch, length, lean)
         for i in range(f):
             rate = 0.0
             for j in range(f):
                 rate += slope[i, j] * bodies.swing[n, k, j] + slope[i, f + j] * bodies.swing[n, k + 1, j]
-            rest = length if i == 0 else 0.0
-            effort[i] = bodies.stiffness[make, i] / length * (stretch[i] - rest + eta * rate)
+            effort[i] = eta * rate + stretch[i] - (length if i == 0 else 0.0)
+        for i in range(d):
+            for c in range(f - d):
+                effort[i] += lean[i, c] * (effort[d + c] - 0.5 * stretch[d + c])
+        for i in range(f):
+            effort[i] *= bodies.stiffness[make, i] / length
+        matrix[:, :] = 0.0
+        add_tension(effort, stretch, slope, tilt, place * tension, matrix)
+        add_tension_of_arc(effort, slope, length, place * tension, matrix)
+        add_arc(slope, lean)
         for a in range(2 * f):
             for b in range(2 * f):
                 value = 0.0
                 for i in range(f):
                     value += slope[i, a] * bodies.stiffness[make, i] * slope[i, b]
-                matrix[a, b] = (place + pace * eta) / length * value
-        add_tension(effort, stretch, slope, tilt, place * tension, matrix)
+                matrix[a, b] += (place + pace * eta) / length * value
         for a in range(f):
             one, other = 0.0, 0.0
             for i in range(f):

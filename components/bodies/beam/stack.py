@@ -45,7 +45,7 @@ class Beams(BodyStack):
     nodes: Indices  # how many
     spacing: Array  # between two of them [m]
     damping: Array  # eta [s]
-    stiffness: Array  # EA, GA, EI, or EA, GA, GA, GJ, EI, EI
+    stiffness: Array  # of its pieces: EA, GA, EI, or EA, GA, GA, GJ, EI, EI
     kilograms: Array  # of each node
     inertia: Array  # of each node, about its axes
 
@@ -98,7 +98,7 @@ class Beams(BodyStack):
             body = members[k]
             self.nodes[make], self.spacing[make], self.damping[make] = body.elements + 1, body.spacing, body.damping
             self.stiffness[make], self.kilograms[make], self.inertia[make] = (
-                body.stiffness, body.node_masses, body.node_inertia,
+                body.stiffness_of_pieces, body.node_masses, body.node_inertia,
             )  # fmt: skip
 
     def side(self, name: str, port: PortName) -> Side:

@@ -5,13 +5,19 @@ between two of them stands a frame R, turned half as much as it takes to come fr
 
     e = R^T (r2 - r1)          kappa: the rotation vector that leads from the axes of one node to those of the other
 
-are compared with those of the straight beam, (l, 0, 0) and 0: the geometrically exact beam (J. C. Simo, "A finite strain beam
-formulation", Comput. Methods Appl. Mech. Eng. 49 (1985) 55-70) on elements of two nodes with one point of integration, which do not
-lock; seen from the frame half-way it is the co-rotational one (M. A. Crisfield, "Non-linear finite element analysis of solids and
-structures" 2, Wiley 1997, 17). Energy: (e - e0) C (e - e0) / 2 l + kappa C kappa / 2 l.
+are compared with those of a piece that bends and twists alike all along. Turned by u kappa at u l from its middle, it leads from
+end to end by the integral of exp(u kappa) e1 along it,
+
+    e0 = l (e1 + kappa x (kappa x e1) / 24) + O(|kappa|^4):
+
+an arc is shorter than what is bent to it. So what pulls at a piece straightens its arc, as tension does within a beam. It is the
+geometrically exact beam (J. C. Simo, "A finite strain beam formulation", Comput. Methods Appl. Mech. Eng. 49 (1985) 55-70) on
+elements of two nodes with one point of integration, which do not lock; seen from the frame half-way it is the co-rotational one (M.
+A. Crisfield, "Non-linear finite element analysis of solids and structures" 2, Wiley 1997, 17). Energy: (e - e0) C (e - e0) / 2 l +
+kappa C kappa / 2 l, the stiffness being that of pieces.py.
 
 `slope` is B, how (e, kappa) follow the motions of the two nodes, each its velocity in the world and its spin in its own axes;
-`tilt` how the turning of the frame half-way does.
+`tilt` how the turning of the frame half-way does; `lean` is -d e0 / d kappa, so that e - e0 = e - l e1 + lean kappa / 2.
 """
 
 from __future__ import annotations
@@ -115,6 +121,44 @@ def strain_in_space(one: Array, other: Array, stretch: Array, frame: Array, slop
             s, t = (j + 1) % 3, (j + 2) % 3
             for k in range(3):
                 slope[j, at + 3 + k] = stretch[s] * tilt[t, at + 3 + k] - stretch[t] * tilt[s, at + 3 + k]
+
+
+@kernel
+def arc(stretch: Array, length: float, lean: Array) -> None:
+    """How far e0 is from following kappa: 0 where the piece is straight."""
+    d = lean.shape[0]
+    if d == 2:
+        lean[0, 0], lean[1, 0] = length / 12.0 * stretch[2], 0.0
+    else:
+        share = length / 24.0
+        lean[:, :] = 0.0
+        for c in range(1, 3):
+            lean[0, c] = 2.0 * share * stretch[3 + c]
+            lean[c, 0] = -share * stretch[3 + c]
+            lean[c, c] = -share * stretch[3]
+
+
+@kernel
+def add_arc(slope: Array, lean: Array) -> None:
+    """B of (e - e0, kappa) from that of (e, kappa)."""
+    for i in range(lean.shape[0]):
+        for a in range(slope.shape[1]):
+            for c in range(lean.shape[1]):
+                slope[i, a] += lean[i, c] * slope[lean.shape[0] + c, a]
+
+
+@kernel
+def add_tension_of_arc(effort: Array, slope: Array, length: float, factor: float, matrix: Array) -> None:
+    """How the moments that forces have along an arc follow what bends it: n . d2(e - e0) / dkappa2."""
+    share = factor * length / 24.0
+    for a in range(slope.shape[1]):
+        for b in range(slope.shape[1]):
+            if slope.shape[0] == 3:
+                matrix[a, b] += 2.0 * share * effort[0] * slope[2, a] * slope[2, b]
+            else:
+                for c in range(1, 3):
+                    matrix[a, b] += 2.0 * share * effort[0] * slope[3 + c, a] * slope[3 + c, b]
+                    matrix[a, b] -= share * effort[c] * (slope[3, a] * slope[3 + c, b] + slope[3 + c, a] * slope[3, b])
 
 
 @kernel

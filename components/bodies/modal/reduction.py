@@ -318,7 +318,7 @@ def of_beam(beam: Beam, modes: int) -> Reduced:
         for node in range(2):
             slope[1, 6 * node + 3 : 6 * node + 6] += -half * turn[5, 3:]
             slope[2, 6 * node + 3 : 6 * node + 6] += half * turn[4, 3:]
-    element = slope.T @ (beam.stiffness[:, None] / length * slope)
+    element = slope.T @ (beam.stiffness_of_pieces[:, None] / length * slope)
     stiffness, mass = np.zeros((n * f, n * f)), np.zeros((n * f, n * f))
     for k in range(n - 1):
         stiffness[f * k : f * (k + 2), f * k : f * (k + 2)] += element

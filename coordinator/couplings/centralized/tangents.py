@@ -88,8 +88,10 @@ def _element_tangent(equations: Equations, tables: Any, time: float) -> Matrix:
     h = 1e-5 * size
     rows, columns, values = [], [], []
     for slot in range(max(len(one) for one in served)):
-        moved = [(one[slot], one) for one in served if slot < len(one)]
-        picked = np.array([row for row, _ in moved])
+        moved = [one for one in served if slot < len(one)]
+        picked = np.array([one[slot] for one in moved])
+        other = np.array([row for one in moved for row in one])
+        owner = np.repeat(picked, [len(one) for one in moved])
         for c in range(d):
             kept = [table[picked, c].copy() for table in tables]
             sides = []
@@ -101,12 +103,9 @@ def _element_tangent(equations: Equations, tables: Any, time: float) -> Matrix:
                 sides.append(elements.force.copy())
             for table, value in zip(tables, kept, strict=True):
                 table[picked, c] = value
-            change = (sides[0] - sides[1]) / (2.0 * h)
-            for row, one in moved:
-                for other in one:
-                    rows.append(d * other + np.arange(d))
-                    columns.append(np.full(d, d * row + c))
-                    values.append(change[other])
+            rows.append(d * other[:, None] + np.arange(d))
+            columns.append(d * owner[:, None] + c)
+            values.append(((sides[0] - sides[1]) / (2.0 * h))[other])
     n = d * len(elements.position)
     return equations.matrix("springs", lambda: zip(rows, columns, strict=True), values, (n, n))
 
