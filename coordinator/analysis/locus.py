@@ -31,6 +31,8 @@ DOUBTFUL = 0.5  # times as far as the second best partner: what is followed furt
 MOST_HALVINGS = 6  # of the way between two values
 SAME = 1e-12  # of the range of the setting: how closely a value is found where stability changes
 UNDAMPED = 1e-9  # of the largest eigenvalue: a real part that is no more
+PARTED = 1e-9  # of the square of a frequency: two that part by less may be one
+MOST_BRACKETS = 9  # about a value, each four times as wide as the one before
 UNLIKE = 1.0  # how much a shape that is quite another counts, in units of the largest eigenvalue
 
 Look = Callable[..., Modes]  # at a value, with so many modes that drift
@@ -152,7 +154,7 @@ def root_locus(
     whole[whole.imag < 0.0] = np.nan  # of two that are each other's conjugates the one that turns forwards is enough
     whole = whole[:, np.isfinite(whole).any(axis=0)]
     changes = [
-        _change(look, float(grid[k]), float(grid[k + 1]), found[k], found[k + 1])
+        _change(look, float(grid[k]), float(grid[k + 1]), found[k], found[k + 1], (float(grid[0]), float(grid[-1])))
         for k in range(len(grid) - 1)
         if found[k].stable != found[k + 1].stable
     ]
@@ -204,7 +206,7 @@ def _real(value: complex) -> float:
     return value.real
 
 
-def _change(look: Look, first: float, last: float, before: Modes, after: Modes) -> Change:
+def _change(look: Look, first: float, last: float, before: Modes, after: Modes, limits: tuple[float, float]) -> Change:
     """Where the largest real part is nothing, with as many modes that drift as beside it: none may be taken for one.
 
     What nothing damps has no real part as long as it is stable: there minus the smallest square stands in its place, which goes
@@ -233,5 +235,34 @@ def _change(look: Look, first: float, last: float, before: Modes, after: Modes) 
     if low * high > 0.0 or low == high:
         return Change(0.5 * (first + last), known[first], after.stable)
     value = float(optimize.brentq(growth, first, last, xtol=SAME * (last - first), rtol=4.0 * np.finfo(float).eps))
-    nearest = min(known, key=lambda one: abs(one - value))
-    return Change(value, known[nearest], after.stable)
+    there = known[min(known, key=lambda one: abs(one - value))]
+    if undamped and there.imag > 0.0:
+        value, there = _meeting(lambda at: look(at, drifting).eigenvalues, there, value, last - first, limits)
+    return Change(value, there, after.stable)
+
+
+def _meeting(
+    eigenvalues: Callable[[float], Any], like: complex, near: float, width: float, limits: tuple[float, float]
+) -> tuple[float, complex]:
+    """Where two swings come to be one and flutter: the square of what parts them changes its sign there, and has no corner.
+
+    Real parts tell that to 1e-5 alone: eigenvalues that meet differ by the root of what rounding leaves of their equations.
+    """
+
+    def both(value: float) -> tuple[complex, complex]:
+        found = eigenvalues(value)
+        found = found[found.imag > 0.0]
+        one, other = (*found[np.argsort(np.abs(found - 1j * like.imag))[:2]], 0j, 0j)[:2]
+        return complex(one), complex(other)
+
+    def parted(value: float) -> float:
+        one, other = both(value)
+        return float(((one - other) ** 2).real)
+
+    for wider in range(MOST_BRACKETS, 0, -1):
+        low, high = max(near - width / 4.0**wider, limits[0]), min(near + width / 4.0**wider, limits[1])
+        ends = parted(low), parted(high)
+        if ends[0] * ends[1] < 0.0 and min(abs(end) for end in ends) > PARTED * like.imag**2:
+            found = float(optimize.brentq(parted, low, high, xtol=SAME * width, rtol=4.0 * np.finfo(float).eps))
+            return found, 0.5j * sum(both(found)).imag
+    return near, like

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import scenarios
-from components import RigidBody, SpringDamper
+from components import RigidBody, Spherical, SpringDamper
 from coordinator.analysis import linearise, locus, modes, root_locus
 from modular import Assembly
 from modular.errors import ModelError
@@ -26,6 +26,27 @@ def test_the_speeds_between_which_a_bicycle_stays_up():
     assert capsize.value == pytest.approx(6.02426201538837, abs=1e-8) and not capsize.stable
     assert abs(weave.eigenvalue.imag - 3.43503385) < 1e-6 and abs(capsize.eigenvalue) < 1e-9
     assert found.stable.tolist() == [False, True, False]
+
+
+def test_the_spin_from_which_a_top_sleeps():
+    """C^2 w^2 = 4 A m g l, where two swings meet (E. J. Routh): real parts alone tell it to 6e-6."""
+
+    def top(spin):
+        model = Assembly(gravity=(0.0, 0.0, -9.81))
+        top = RigidBody(
+            mass=2.0, centre=(0.0, 0.0, 0.3), inertia=(0.05, 0.05, 0.02), ports={"tip": (0.0, 0.0, 0.0)},
+            angular_velocity=(0.0, 0.0, spin),
+        )  # fmt: skip
+        model.add("top", top)
+        model.join("tip", Spherical(), "ground", "top.tip")
+        return model
+
+    across = 0.05 + 2.0 * 0.3**2
+    right = np.sqrt(4.0 * across * 2.0 * 9.81 * 0.3) / 0.02
+    for values in ([90.0, 140.0], [90.0, right, 140.0]):
+        (found,) = root_locus(top, "spin", values, steady=True).changes
+        assert found.value == pytest.approx(right, rel=1e-9) and found.stable
+        assert found.eigenvalue == pytest.approx(0.02j * right / (2.0 * across), rel=1e-6)
 
 
 def test_lines_are_those_of_the_modes_at_each_value():
