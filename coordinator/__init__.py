@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from coordinator.distributed.protocol.deadlines import Deadlines
     from coordinator.distributed.workers.black_box import BlackBox
     from coordinator.distributed.workers.distributed_run import LaunchConfig
+    from coordinator.ensemble.ensemble import Ensemble
     from coordinator.equations.generated import Generated
     from coordinator.record.checkpoints.folder import Checkpoints, CheckpointWarning
     from coordinator.record.difference import Difference, first_difference, why_different
@@ -50,6 +51,7 @@ _HOMES = {
     "Coupling": "couplings",
     "Deadlines": "distributed.protocol.deadlines",
     "Difference": "record.difference",
+    "Ensemble": "ensemble.ensemble",
     "Examination": "checks.examination",
     "Generated": "equations.generated",
     "GlobalPenalty": "couplings.centralized",
@@ -89,6 +91,7 @@ __all__ = [
     "Coupling",
     "Deadlines",
     "Difference",
+    "Ensemble",
     "Examination",
     "Generated",
     "GlobalPenalty",

@@ -16,7 +16,8 @@ import numpy as np
 
 from coordinator.building.attaching import attach, of_ports, tolerance_for
 from coordinator.building.homes import ForceHome, JointHome, JointHomes
-from modular.assembly import ForceEdge, JointEdge
+from coordinator.building.models_apart import check_alike
+from modular.assembly import ForceEdge, JointEdge, Parted
 from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects, SavesAndRestores
 from modular.courses import begun
 from modular.elements import ASKED, TIME, Array, Elements
@@ -41,6 +42,9 @@ class System:
         self.dry_run = False  # True: points of joints need not meet, and all is played that may be (dry_run.py)
         self.rough = False  # True: points of joints need not meet, for bodies do not stand yet where they will (initial_states.py)
         self.grouped = grouped  # False: every component in a stack of its own (same bits, slower)
+        self.parted: Parted | None = (
+            None  # whose a name is, where several models stand side by side (coordinator/ensemble)
+        )
         self.elements = Elements(len(gravity))
         self.body_stacks: dict[Hashable, Bodies] = {}
         self.joint_stacks: dict[Hashable, Joints] = {}
@@ -406,7 +410,10 @@ class System:
     @property
     def turns(self) -> bool:
         """Whether seen masses, or what springs ask, change as the bodies turn."""
-        return any(joints.turns for joints in self.joints) or any(forces.turns for forces in self.forces)
+        found = any(joints.turns for joints in self.joints) or any(forces.turns for forces in self.forces)
+        if found and self.parted is not None:
+            check_alike(self.parted, self.body_home, self.joints, self.forces)
+        return found
 
     def _hold(self, owner: str, marks: Sequence[Mark]) -> int:
         start = self.elements.acquire(len(marks))

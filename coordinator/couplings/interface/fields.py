@@ -19,7 +19,7 @@ WORK, RATES, AGAIN = range(
 # whole numbers, as loops see them
 WHOLE_NUMBERS = (
     "numbers",  # of a matrix
-    "row_count", "joint_count", "joint_count_of_all", "body_count", "element_count", "motions",
+    "row_count", "joint_count", "joint_count_of_all", "body_count", "span_count", "motions",
     "product_count", "ahead_count", "own_count",  # of what matrices are added up from
     "stage_count", "steps", "most_turns", "elements_sheet",
     "matrix", "matrix_of_all",  # which one answers now; which one where all joints take part

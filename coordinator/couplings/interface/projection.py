@@ -48,7 +48,10 @@ def project_positions(system: System, interfaces: Sequence[Interface], dt: float
 def project_velocities(system: System, interfaces: Sequence[Interface]) -> None:
     """The operator is of now (`update_operator`); each books what it takes as an impact."""
     elements = system.elements
-    fastest = max([float(np.abs(bodies.state()["v"]).max(initial=0.0)) for bodies in system.bodies] or [0.0])
+    everyone = [(bodies, [(0, len(bodies.names))]) for bodies in system.bodies]
+    bodies_of = everyone if system.parted is None else interfaces[0].members.bodies  # others are of other models
+    speeds = [np.abs(b.state()["v"][first:last]).max(initial=0.0) for b, rows in bodies_of for first, last in rows]
+    fastest = float(max(speeds, default=0.0))
     stacks = [(joints, rows) for interface in interfaces for joints, rows in interface.members.stacks]
     moving = max(
         [float(np.abs(j.rate[first:last]).max(initial=0.0)) for j, rows in stacks for first, last in rows] or [0.0]
