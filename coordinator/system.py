@@ -26,7 +26,7 @@ from modular.force import Forces
 from modular.forces import ForceStack
 from modular.joint import Attachment, JointForm
 from modular.joints import ANSWERS, Joints
-from modular.ledger import LEDGER, RELEASED, STORED, brought, close
+from modular.ledger import RELEASED, STORED, close
 from modular.port import GROUND, PortName
 from modular.side import GroundSide, Mark, Side
 from modular.table import Table
@@ -348,10 +348,7 @@ class System:
 
     def facts(self) -> dict[str, dict[str, Any]]:
         """What those who read a run need to know of every joint."""
-        found: dict[str, dict[str, Any]] = {}
-        for joints in self.joints:
-            found.update({name: self.facts_of(name) for name in joints.names})
-        return found
+        return {name: self.facts_of(name) for joints in self.joints for name in joints.names}
 
     def facts_of(self, joint: str) -> dict[str, Any]:
         """The same of one: how its equations are written, and whom it joins."""
@@ -410,7 +407,7 @@ class System:
     @property
     def turns(self) -> bool:
         """Whether seen masses, or what springs ask, change as the bodies turn."""
-        found = any(joints.turns for joints in self.joints) or any(forces.turns for forces in self.forces)
+        found = any(stack.turns for stack in self.booked)
         if found and self.parted is not None:
             check_alike(self.parted, self.body_home, self.joints, self.forces)
         return found
@@ -449,8 +446,3 @@ class System:
             for k in range(count):
                 self.body_home[owner].detach(owner, start + k)
         self.elements.release(start, count)
-
-
-def ledger_columns(row: Array, led: Sequence[bool] = ()) -> dict[str, float]:
-    """One line of a ledger by name; `led`: which sides are on bodies that are led."""
-    return dict(zip(LEDGER, brought(row, led).tolist(), strict=True))
