@@ -151,8 +151,10 @@ class Glued(Coupling):
         interface.perform("update_operator")
         for forces in system.forces:
             forces.request_load(elements, dt)  # bodies have answered: those that choose their stiffness by it do it now
-        for part in interface.parts:
-            project_velocities(system, [part])
+        if isinstance(interface, SideBySide):
+            interface.project_velocities()
+        else:
+            project_velocities(system, [interface])
         interface.perform("settle")
         elements.force_before[:] = elements.force
         elements.velocity_before[:] = elements.velocity

@@ -61,6 +61,8 @@ class Interface(Table):
     stages: Array  # shares of a step that make it one of higher order (coordinator/couplings/compositions.py)
     watched: Indices  # elements of forces that read velocities
     spans: Indices  # ranges of the elements that take part
+    program: Indices  # operations (verbs.py), and which of them are played together
+    segments: Indices
     # numbers (fields.py)
     glides: Number
     implicit: Number
@@ -181,11 +183,6 @@ class Interface(Table):
                 made.inherit_counters(known)
             known = system.cache["interface"] = made
         return cast(Interface, known)
-
-    @property
-    def parts(self) -> Sequence[Interface]:
-        """The interfaces that close joints each by itself: this one."""
-        return (self,)
 
     def inherit_counters(self, before: Interface) -> None:
         """From what another one has counted."""

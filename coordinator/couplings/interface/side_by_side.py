@@ -7,12 +7,27 @@ played for many models at once (advance_together.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
-from coordinator.couplings.interface.interface import Interface
-from coordinator.couplings.interface.members import Members, ranges_of, rows_of
+from coordinator.couplings.interface.advance_together import (
+    ADVANCE,
+    ALIKE,
+    DRIFTS,
+    IMPULSES,
+    OWN,
+    REACT,
+    SETTLE,
+    UPDATE,
+    VERBS,
+    advance_together_loop,
+)
+from coordinator.couplings.interface.copies import Copies
+from coordinator.couplings.interface.interface import MAX_ITERATIONS, Interface
+from coordinator.couplings.interface.members import Members, ranges_of
+from coordinator.couplings.interface.projection import REST_SPEED_TOLERANCE, book_impacts, largest_of
+from coordinator.couplings.interface.verbs import COMPONENT, DRIFT, FROM, TO, WIDTH
 from coordinator.engine.program import perform
 from coordinator.system import System
 from modular.elements import GAIN_STEP, TIME, Indices
@@ -21,33 +36,52 @@ from modular.loop import NO_FAILED_ROW, call, loop
 from modular.table import Number, Table
 from modular.views import View
 
-PLAYED = ("advance", "compute_reactions", "settle", "update_operator")  # verbs, in the order of their addresses
-
 
 class SideBySide(Table):
-    """The interfaces of several models of one system."""
+    """The interfaces of several models of one system: a sheet each, and one object, that of the first."""
 
     sheets: Indices  # of the interfaces, one after the other
     addresses: Indices  # of the loops that interfaces play as a whole
+    states: Indices  # who takes part in what is played
     model_count: Number
     elements_sheet: Number
+    stage_count: Number
+    most_turns: Number
+    program: Indices
+    segments: Indices
 
     def __init__(self, system: System, stages: Sequence[float], local: tuple[str, int] | None = None) -> None:
         super().__init__(1)
         self.system, self.stages, self.local = system, np.array(stages, float), local
         self.key = system.version, id(system), id(system.elements), system.elements.sheet
-        self.stretch("sheets", dtype=np.int64)
-        self.stretch("addresses", dtype=np.int64)
-        self.fixed("model_count", dtype=np.int64)
-        self.fixed("elements_sheet", dtype=np.int64)
-        self.parts = [Interface(system, stages, local, members) for members in members_of(system)]
-        self.names = [str(part.names[0]) for part in self.parts]
-        self.lay("sheets", np.array([part.sheet for part in self.parts], np.int64))
-        self.model_count, self.elements_sheet = len(self.parts), system.elements.sheet
-        self.lay("addresses", np.zeros(len(PLAYED), np.int64))
+        for name in ("sheets", "addresses", "begins", "ends", "kinds", "flags", "states", "open"):
+            self.stretch(name, dtype=np.int64)
+        self.stretch("shares")
+        self.common("program", WIDTH, dtype=np.int64)
+        self.common("segments", 2, dtype=np.int64)
+        for name in ("model_count", "elements_sheet", "stage_count", "most_turns"):
+            self.fixed(name, dtype=np.int64)
+        self.members = members_of(system)
+        self.first = Interface(system, stages, local, self.members[0])
+        self.names = [members.joints[0] if members.joints else _a_body_of(members) for members in self.members]
+        count = len(self.members)
+        self.copies = Copies.of(self.first, self.members) if local is None else None
+        self.parts = [self.first]
+        if self.copies is None:
+            self.parts += [Interface(system, stages, local, members) for members in self.members[1:]]
+        found = [part.sheet for part in self.parts] if self.copies is None else self.copies.sheets
+        self.lay("sheets", np.array(found, np.int64))
+        self.lay("addresses", np.zeros(len(VERBS), np.int64))
+        self.lay("shares", self.stages)
+        for name in ("states", "open"):
+            self.lay(name, np.ones(count, np.int64))
+        self.model_count, self.elements_sheet = count, system.elements.sheet
+        self.stage_count, self.most_turns = len(stages), MAX_ITERATIONS
         self.loops = dict(LOOPS)
         self.compiled = all(part.compiled for part in self.parts)
         self._met = -1
+        if self.copies is not None and self.compiled:
+            self._advance_together(self.copies)
 
     @classmethod
     def of(cls, system: System, stages: Sequence[float], local: tuple[str, int] | None = None) -> SideBySide:
@@ -60,9 +94,9 @@ class SideBySide(Table):
 
     def prepare(self, verb: str) -> None:
         """Stacks are those of all: what one interface needs of them, all do. At first joints meet."""
-        first = self.parts[0]
+        first = self.first
         first.prepare("")
-        for k, played in enumerate(PLAYED):
+        for k, played in enumerate(VERBS):
             self.addresses[k] = first.loops[played].address(first, self.system.elements)
         if verb == "advance" and self._met != self.system.returns:
             self._met = self.system.returns
@@ -71,24 +105,67 @@ class SideBySide(Table):
             self.perform("update_operator")
             clock[TIME] = end
 
+    def _advance_together(self, copies: Copies) -> None:
+        """Rows of neighbours follow each other, so all advance together."""
+        first = self.first
+        self._place("program", first.program.copy())
+        self._place("segments", first.segments.copy())
+        own = first.program[:, COMPONENT] == first.sheet
+        drifts, flags = np.zeros(len(own), bool), np.zeros(len(own), np.int64)
+        sheets = {stack.sheet: stack for stack in self.system.bodies if isinstance(stack, Table)}
+        for op in range(*first.segments[DRIFT]):
+            stack: Any = sheets.get(int(first.program[op, COMPONENT]))
+            if stack is None:
+                continue
+            stack.prepare("drift")
+            if "ajar" in stack.together[0]:
+                flags[op] = stack.ajar.ctypes.data
+            else:
+                drifts[op] = True
+        self.lay("begins", np.ascontiguousarray(copies.program[:, :, FROM].T).ravel())  # (operations, models)
+        self.lay("ends", np.ascontiguousarray(copies.program[:, :, TO].T).ravel())
+        self.lay("kinds", np.where(own, OWN, np.where(drifts, DRIFTS, ALIKE)).astype(np.int64))
+        self.lay("flags", flags)
+        follow = copies.program[1:, :, FROM] == copies.program[:-1, :, TO]
+        if (follow | own).all():
+            self.loops["advance"] = advance_together_loop
+
     def perform(self, verb: str) -> str | None:
-        """Play one of the verbs of the interfaces; who of the first went wrong, if any."""
+        """Play one of the verbs of all interfaces; who of the first went wrong, if any."""
+        self.states[:] = 1
         return perform(self.system.elements, [(self, verb)])
+
+    def project_velocities(self) -> None:
+        """In each model that moves against its joints one impulse of all of them (projection.py)."""
+        moving, fastest = np.zeros(len(self.members)), np.zeros(len(self.members))
+        for k, members in enumerate(self.members):
+            moving[k] = largest_of((joints.rate, rows) for joints, rows in members.stacks)
+            fastest[k] = largest_of((bodies.state()["v"], rows) for bodies, rows in members.bodies)
+        if not moving.any():
+            return
+        elements = self.system.elements
+        elements.velocity_before[:] = elements.velocity
+        elements.force[:] = 0.0
+        self.states[:] = moving > 0.0
+        perform(elements, [(self, "apply_joint_impulses")])
+        elements.force_before[:] = elements.force
+        for k in np.flatnonzero(moving > REST_SPEED_TOLERANCE * np.maximum(1.0, fastest)).tolist():
+            book_impacts(elements, self.members[k].stacks)
 
     @property
     def counters(self) -> dict[str, float]:
         """Rounds of all."""
-        return {"rounds": float(sum(float(part.turns) for part in self.parts))}
+        turns = [float(part.turns) for part in self.parts] if self.copies is None else self.copies.numbers("turns")
+        return {"rounds": float(np.sum(turns))}
 
     def reason(self, name: str, coupling: str) -> str | None:
-        """Why the step of one has found no end."""
-        part = next((part for part in self.parts if part.names[0] == name), None)
-        return None if part is None else part.reason(name, coupling)
+        """Each is looked at by itself (coordinator/ensemble)."""
+        return None
 
     @property
     def spent(self) -> bool:
-        """Whether one has ended for want of iterations."""
-        return any(part.spent for part in self.parts)
+        """Nobody looks for more iterations of all."""
+        return False
 
     @property
     def why(self) -> int:
@@ -96,34 +173,37 @@ class SideBySide(Table):
         return 0
 
 
+def _a_body_of(members: Members) -> str:
+    stack, rows = members.bodies[0]
+    return str(stack.names[rows[0][0]])
+
+
 def members_of(system: System) -> list[Members]:
     """Who takes part in each of the models that stand side by side, in the order of their numbers."""
     parted = system.parted
     assert parted is not None
-    names: dict[int, dict[str, list[str]]] = {}
-    for kind, members in (("bodies", system.body_home), ("joints", system.joint_home), ("forces", system.force_home)):
-        for name in members:
-            names.setdefault(parted(name)[1], {}).setdefault(kind, []).append(name)
-    found = []
-    for model in sorted(names):
-        own = names[model]
-        uses = [system.home(use) for use in (*own.get("joints", ()), *own.get("forces", ()))]
-        elements = [
-            start + k
-            for home in uses
-            for start, count in zip(home.starts, home.counts, strict=True)
-            for k in range(count)
-        ]
-        found.append(
-            Members(
-                joints=own.get("joints", []),
-                stacks=rows_of(system.joints, own.get("joints", ())),
-                bodies=rows_of(system.bodies, own.get("bodies", ())),
-                forces=rows_of(system.forces, own.get("forces", ())),
-                elements=ranges_of(sorted(elements)),
-            )
-        )
-    return found
+    models = {name: parted(name)[1] for name in (*system.body_home, *system.joint_home, *system.force_home)}
+    found = {
+        model: Members(joints=[], stacks=[], bodies=[], forces=[], elements=[])
+        for model in sorted(set(models.values()))
+    }
+    for part, stacks in (("bodies", system.bodies), ("stacks", system.joints), ("forces", system.forces)):
+        for stack in stacks:
+            rows: dict[int, list[int]] = {}
+            for row, name in enumerate(cast(Any, stack).names):
+                rows.setdefault(models[name], []).append(row)
+            for model, own in rows.items():
+                getattr(found[model], part).append((stack, ranges_of(own)))
+    for name in system.joint_home:
+        found[models[name]].joints.append(name)
+    elements: dict[int, list[int]] = {model: [] for model in found}
+    for use in (*system.joint_home, *system.force_home):
+        home = system.home(use)
+        for start, count in zip(home.starts, home.counts, strict=True):
+            elements[models[use]].extend(range(start, start + count))
+    for model, own in elements.items():
+        found[model].elements.extend(ranges_of(sorted(own)))
+    return list(found.values())
 
 
 @kernel
@@ -131,6 +211,8 @@ def each(table: View, which: int) -> int:
     """Let every interface play a verb; the first model in which something went wrong, or -1."""
     wrong = NO_FAILED_ROW
     for k in range(table.model_count):
+        if table.states[k] == 0:
+            continue
         found = call(table.addresses[which], 0, 1, table.sheets[k], table.elements_sheet)
         if found >= 0 and wrong < 0:
             wrong = k
@@ -140,27 +222,34 @@ def each(table: View, which: int) -> int:
 @loop
 def advance_each(start: int, stop: int, table: View, elements: View) -> int:
     """One macro step of each."""
-    return each(table, 0)
+    return each(table, ADVANCE)
 
 
 @loop
 def react_each(start: int, stop: int, table: View, elements: View) -> int:
     """Reactions and accelerations of each, as they are at this instant."""
-    return each(table, 1)
+    return each(table, REACT)
 
 
 @loop
 def settle_each(start: int, stop: int, table: View, elements: View) -> int:
     """Forces, reactions and accelerations of each."""
-    return each(table, 2)
+    return each(table, SETTLE)
 
 
 @loop
 def update_each(start: int, stop: int, table: View, elements: View) -> int:
     """Where everything of each stands, and what moves against joints."""
-    return each(table, 3)
+    return each(table, UPDATE)
+
+
+@loop
+def push_each(start: int, stop: int, table: View, elements: View) -> int:
+    """Impulses that stop what moves against joints, of those that take part."""
+    return each(table, IMPULSES)
 
 
 LOOPS = {
     "advance": advance_each, "compute_reactions": react_each, "settle": settle_each, "update_operator": update_each,
+    "apply_joint_impulses": push_each,
 }  # fmt: skip
