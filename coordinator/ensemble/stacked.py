@@ -138,8 +138,8 @@ def told_of(run: Run, which: Sequence[int], names: Names) -> dict[int, Told]:
             owners = set(which)
         elif changes and changes[0][0] == entry["tick"] and owners in (set(), {changes[0][1]}):
             owners = {changes.pop(0)[1]}  # a change logs the margins around it, if there are any
-        for owner in owners:
-            told[owner].margins.append(names.in_model(entry, owner))
+        for owner, own in names.shared_out(entry, owners).items():
+            told[owner].margins.append(own)
     for joint, facts in run.forms.items():
         if (owner := names.variant(joint)) is not None:
             told[owner].forms[names.in_model(joint, owner)] = names.in_model(facts, owner)
