@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,7 +82,7 @@ class Ensemble(Reading, Spelt):
         self.pieces: list[Piece] = []
         self.until = 0.0
         self.done = 0  # variants
-        self._settings = {"dt": dt, "record_every": record_every, "project_velocities": project_velocities}
+        self.settings = {"dt": dt, "record_every": record_every, "project_velocities": project_velocities}
         self._apart: str | None = None
 
     def __len__(self) -> int:
@@ -92,7 +92,7 @@ class Ensemble(Reading, Spelt):
     def apart(self) -> str:
         """Why its variants run one after the other; nothing where they run side by side."""
         if self._apart is None:
-            self._apart = why_apart(self.variants, self.coupling, self._settings)
+            self._apart = why_apart(self.variants, self.coupling, self.settings)
         return self._apart
 
     @property
@@ -116,8 +116,11 @@ class Ensemble(Reading, Spelt):
         }
         return dict(sorted(found.items()))
 
-    def run(self, until: float, *, progress: Progress | None = None) -> Ensemble:
+    def run(self, until: float, *, progress: Progress | None = None, cluster: Any = None) -> Ensemble:
         """Run every variant from its start to `until` [s]; `progress` is called after every block.
+
+        `cluster`: blocks go to the workers of a Dask cluster, given as a `distributed.Client`, the address of a scheduler, or the
+        file that it wrote; one that dies costs its block, which another runs again.
 
         Ctrl-C leaves the blocks that are done; another call to the same end goes on with the others.
         """
@@ -125,26 +128,45 @@ class Ensemble(Reading, Spelt):
         if until != self.until:
             self.pieces, self.until, self.done = [], until, 0
         if self.folder is not None:
-            self.folder.begin(self.variants, self.coupling, self._settings, until, self.keep.name)
+            self.folder.begin(self.variants, self.coupling, self.settings, until, self.keep.name)
         heard: Heard = []
         try:
             known = {k for piece in self.pieces for k in piece.told}
-            for block in self._blocks():
-                left = [k for k in block if k not in known]
-                if not left:
-                    continue
-                stored = None if self.folder is None else self.folder.piece(left)
-                pieces = list(self._block(left, until, heard)) if stored is None else stored
-                kept = [self.keep.piece(piece, self.variants) for piece in pieces] if stored is None else pieces
-                if self.folder is not None and stored is None:
-                    self.folder.write(left, kept)
-                self.pieces += kept
-                self.done += len(left)
+            blocks = [left for block in self._blocks() if (left := [k for k in block if k not in known])]
+            for which, pieces in self._done(blocks, until, heard, cluster):
+                self.pieces += pieces
+                self.done += len(which)
                 if progress is not None:
                     progress(self)
         finally:
             _say(heard, len(self))
         return self
+
+    def _done(
+        self, blocks: Sequence[list[int]], until: float, heard: Heard, cluster: Any
+    ) -> Iterator[tuple[list[int], list[Piece]]]:
+        """Blocks with what is kept of them: first those that the folder has, then the others as they are run."""
+        missing = []
+        for which in blocks:
+            stored = None if self.folder is None else self.folder.piece(which)
+            if stored is None:
+                missing.append(which)
+            else:
+                yield which, stored
+        if cluster is not None:
+            from coordinator.ensemble.on_cluster import run_on
+
+            fresh = run_on(cluster, self, missing, until, heard)
+        else:
+            fresh = ((which, self.block(which, until, heard)) for which in missing)
+        for which, pieces in fresh:
+            if self.folder is not None:
+                self.folder.write(which, pieces)
+            yield which, pieces
+
+    def block(self, which: list[int], until: float, heard: Heard) -> list[Piece]:
+        """What is kept of some variants, run now."""
+        return [self.keep.piece(piece, self.variants) for piece in self._block(which, until, heard)]
 
     def whole(self, k: int) -> Piece:
         """Where all samples of a variant are; one of which less was kept runs once more, by itself."""
@@ -154,7 +176,7 @@ class Ensemble(Reading, Spelt):
             if k in piece.told:
                 if self.keep.whole:
                     return piece
-                return run_apart(self.variants, k, self.coupling, self.until, self._settings, [])
+                return run_apart(self.variants, k, self.coupling, self.until, self.settings, [])
         raise ModelError(f"Ensemble: variant {k} has not run yet; call run(until=…).")
 
     def to_xarray(self) -> xarray.Dataset:
@@ -186,14 +208,14 @@ class Ensemble(Reading, Spelt):
     def _block(self, which: list[int], until: float, heard: Heard) -> list[Piece]:
         """These variants side by side; one that goes wrong runs by itself to where it does, the others in two parts."""
         if len(which) < MIN_SIDE_BY_SIDE or self.apart:
-            return [run_apart(self.variants, k, self.coupling, until, self._settings, heard) for k in which]
+            return [run_apart(self.variants, k, self.coupling, until, self.settings, heard) for k in which]
         try:
-            return [run_stacked(self.variants, which, self.coupling, until, self._settings, heard)]
+            return [run_stacked(self.variants, which, self.coupling, until, self.settings, heard)]
         except Apart as apart:
             return [piece for group in apart.groups for piece in self._block(group, until, heard)]
         except WentWrong as wrong:
             rest = [k for k in which if k != wrong.variant]
-            alone = run_apart(self.variants, wrong.variant, self.coupling, until, self._settings, heard)
+            alone = run_apart(self.variants, wrong.variant, self.coupling, until, self.settings, heard)
             half = len(rest) // 2
             return [alone, *self._block(rest[:half], until, heard), *self._block(rest[half:], until, heard)]
 

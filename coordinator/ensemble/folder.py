@@ -9,17 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coordinator.couplings import Coupling
-from coordinator.ensemble.pieces import Piece, Told
+from coordinator.ensemble.pieces import Piece
+from coordinator.ensemble.pieces_as_data import pieces_as_data, pieces_from_data
 from coordinator.ensemble.variants import Variants
 from coordinator.record.fingerprint import machine, versions
-from coordinator.record.segments_as_data import segments_as_data, segments_from_data
 from modular.component import plain
 from modular.errors import ModelError
 from modular.files import put_in_place
@@ -70,37 +69,16 @@ class Folder:
             if said["key"] != self._key or hashlib.sha256(data).hexdigest() != said["sum"]:
                 return None
             with np.load(arrays, allow_pickle=False) as held:
-                return [_from_data(about, k, held) for k, about in enumerate(said["pieces"])]
+                return pieces_from_data(said["pieces"], {name: held[name] for name in held})
         except (OSError, ValueError, LookupError, TypeError):
             return None
 
     def write(self, which: Sequence[int], pieces: Sequence[Piece]) -> None:
         """Put a block there: the arrays first, and then the text that says they are whole."""
         text, file = self._files(which)
-        abouts, arrays = [], {}
-        for k, piece in enumerate(pieces):
-            layout, found = segments_as_data([segment.trimmed() for segment in piece.segments])
-            arrays.update({f"{k}/{name}": array for name, array in found.items()})
-            arrays.update({f"{k}/places/{port}": array for port, array in piece.places.items()})
-            arrays.update({f"{k}/extremes/{port}": array for port, array in piece.extremes.items()})
-            arrays[f"{k}/place_ticks"] = piece.place_ticks
-            told = {str(variant): plain(asdict(one)) for variant, one in piece.told.items()}
-            abouts.append({"layout": layout, "told": told, "mark": piece.mark, "seconds": piece.seconds})
+        abouts, arrays = pieces_as_data(pieces)
         beside = file.with_suffix(".part.npz")
         np.savez(beside, **arrays)
         beside.replace(file)
         said = {"key": self._key, "sum": hashlib.sha256(file.read_bytes()).hexdigest(), "pieces": abouts}
         put_in_place(text, json.dumps(said).encode())
-
-
-def _from_data(about: Mapping[str, Any], k: int, held: Mapping[str, Any]) -> Piece:
-    start = f"{k}/"
-    arrays = {name[len(start) :]: held[name] for name in held if name.startswith(start)}
-    told = {int(variant): Told(**one) for variant, one in about["told"].items()}
-    segments = segments_from_data(about["layout"], arrays)
-    places, extremes = (
-        {name[len(what) :]: array for name, array in arrays.items() if name.startswith(what)}
-        for what in ("places/", "extremes/")
-    )
-    mark, seconds = about["mark"], float(about["seconds"])
-    return Piece(segments, told, mark, seconds, places, arrays["place_ticks"], extremes)

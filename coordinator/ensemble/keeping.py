@@ -23,6 +23,11 @@ class Keep:
     every: int = 1
 
     @property
+    def as_given(self) -> str | int:
+        """As people give it."""
+        return self.name if self.name in (ALL, FINAL, EXTREMES, PLACES) else self.every
+
+    @property
     def whole(self) -> bool:
         """Whether all samples stay."""
         return self.name == ALL

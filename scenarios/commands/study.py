@@ -86,6 +86,14 @@ def study(
     ] = None,
     sampling: Annotated[str, typer.Option(metavar="WAY", help="latin (hypercube), sobol or random.")] = "latin",
     seed: Annotated[int, typer.Option(metavar="N", help="Of the samples.")] = 0,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Of --vary: a Dask scheduler, or the file it wrote; its workers run blocks of variants.",
+            show_default=False,
+        ),
+    ] = None,
     show: Annotated[
         str | None, typer.Option(metavar="PORT", help="Of --vary: the port that is drawn; default: the last.")
     ] = None,
@@ -121,7 +129,7 @@ def study(
         from scenarios.commands.study_varied import study_varied
 
         study_varied(
-            console, target, settings, vary, (samples, sampling, seed), show, (dt, until, coupling, out),
+            console, target, settings, vary, (samples, sampling, seed), show, (dt, until, coupling, out), scheduler,
             {"--sweep": sweep, "--reference": reference, "--reference-dt": reference_dt, "--jobs": jobs},
         )  # fmt: skip
         return

@@ -25,7 +25,8 @@ Given = tuple[str | None, float | None, list[str] | None, Path | None]
 
 def study_varied(
     console: Console, target: str, settings: Sequence[str] | None, vary: Sequence[str],
-    sampled: tuple[int | None, str, int], show: str | None, given: Given, others: Mapping[str, Any],
+    sampled: tuple[int | None, str, int], show: str | None, given: Given, scheduler: str | None,
+    others: Mapping[str, Any],
 ) -> None:  # fmt: skip
     """Run all variants, or those that a folder does not hold yet, and write what comes out."""
     from scenarios.report.first_use import compiling
@@ -55,7 +56,7 @@ def study_varied(
             warnings.simplefilter("always", RunWarning)
             try:
                 with compiling(console, bar=False):
-                    done.run(end, progress=lambda ensemble: _tell(console, ensemble))
+                    done.run(end, progress=lambda ensemble: _tell(console, ensemble), cluster=scheduler)
             except KeyboardInterrupt:
                 complain(
                     f"interrupted; {done.done} of {len(done)} variants are kept in {folder}. Type the same command again to go on."

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
+import psutil
 import pytest
 from scipy.stats import norm
 
 import scenarios
 from components.forces import SpringDamper
 from coordinator import Ensemble, Simulation
-from coordinator.ensemble import samples
+from coordinator.ensemble import on_cluster, samples
 from modular.errors import ModelError, VerdictWarning
 from modular.events import Cut
+from modular.version import __version__
 
 
 def swing(**settings) -> Ensemble:
@@ -159,3 +163,38 @@ def test_gravity_of_each_is_its_own():
     found = Ensemble(scenarios.load("free-fall"), 1e-3, vary={"gravity.1": [-1.0, -1.0, -1.0, -5.0]}).run(until=0.1)
     alone = Simulation(found.variants.model_of(3), 1e-3).run(0.1)
     assert found.run_of(3).digest == alone.digest
+
+
+def test_a_block_elsewhere_gives_what_it_gives_here():
+    """Text there, text and bytes back: what another machine is asked, and what it answers."""
+    asked, here, heard = swing(keep="places"), swing(keep="places").run(until=0.1), []
+    text, data = on_cluster.run_block(on_cluster.text_of(asked, 0.1), [1, 2, 3])
+    pieces = on_cluster.received(text, data, heard)
+    assert [piece.variants for piece in pieces] == [(1, 2, 3)]
+    assert np.array_equal(pieces[0].places["lower.end"], np.swapaxes(here.position("lower.end"), 0, 1)[:, 1:4])
+    other = on_cluster.text_of(asked, 0.1).replace(__version__, "0.0.0")
+    with pytest.raises(ModelError, match="other versions"):
+        on_cluster.run_block(other, [1])
+
+
+@pytest.mark.campaign
+def test_a_dask_worker_that_is_killed_costs_its_block_only(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr("coordinator.ensemble.ensemble.BODIES_PER_BLOCK", 6)
+    masses = np.linspace(0.5, 2.0, 60)
+    settings = {"vary": {"lower.masses.1": masses}, "record_every": 50}
+    here = swing(**settings).run(until=1.0)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        pids = list(client.run(os.getpid).values())
+
+        def kill_one(ensemble):
+            if ensemble.done <= 3:
+                psutil.Process(pids[0]).kill()
+
+        found = swing(**settings).run(until=1.0, cluster=client, progress=kill_one)
+        assert pids[0] not in client.run(os.getpid).values()
+    assert [found.run_of(k).digest for k in range(0, 60, 7)] == [here.run_of(k).digest for k in range(0, 60, 7)]
+    assert np.array_equal(found.position("lower.end"), here.position("lower.end"))
