@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from coordinator.distributed.workers.black_box import BlackBox
     from coordinator.distributed.workers.distributed_run import LaunchConfig
     from coordinator.ensemble.ensemble import Ensemble
+    from coordinator.ensemble.gradients import Gradient, Objective, gradient
     from coordinator.equations.generated import Generated
     from coordinator.record.checkpoints.folder import Checkpoints, CheckpointWarning
     from coordinator.record.difference import Difference, first_difference, why_different
@@ -56,10 +57,12 @@ _HOMES = {
     "Generated": "equations.generated",
     "GlobalPenalty": "couplings.centralized",
     "Glued": "couplings",
+    "Gradient": "ensemble.gradients",
     "LaunchConfig": "distributed.workers.distributed_run",
     "Merged": "couplings",
     "MinimalCoordinates": "couplings.centralized",
     "Mixed": "couplings",
+    "Objective": "ensemble.gradients",
     "Penalty": "couplings",
     "Relaxed": "couplings",
     "Run": "record.run",
@@ -73,6 +76,7 @@ _HOMES = {
     "beyond": "checks.diagnosis",
     "examine": "checks.examination",
     "first_difference": "record.difference",
+    "gradient": "ensemble.gradients",
     "rerun": "continuation.rerun",
     "resume": "continuation.resume",
     "verify": "continuation.verify",
@@ -96,11 +100,13 @@ __all__ = [
     "Generated",
     "GlobalPenalty",
     "Glued",
+    "Gradient",
     "LaunchConfig",
     "LeakWarning",
     "Merged",
     "MinimalCoordinates",
     "Mixed",
+    "Objective",
     "Penalty",
     "Relaxed",
     "Run",
@@ -119,6 +125,7 @@ __all__ = [
     "beyond",
     "examine",
     "first_difference",
+    "gradient",
     "rerun",
     "resume",
     "verify",

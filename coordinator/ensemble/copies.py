@@ -44,8 +44,10 @@ def side_by_side(variants: Variants, which: Sequence[int]) -> Assembly:
     found.parted = parted
     for k in which:
         members = variants.members(k)
-        if (GRAVITY, GRAVITY) in members:
-            found.gravity[:] = members[GRAVITY, GRAVITY]
+        gravity = members.get((GRAVITY, GRAVITY), tuple(model.gravity.tolist()))
+        if k == which[0]:
+            found.gravity[:] = gravity
+        assert gravity == tuple(found.gravity.tolist()), "variants that stand side by side have gravity in common"
         for name, body in model.bodies.items():
             found.bodies[name_in(name, k)] = members.get((BODY, name), body)
         for name, edge in model.joint_edges.items():

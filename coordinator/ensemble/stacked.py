@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from coordinator.building.models_apart import UnlikeModels
 from coordinator.couplings import Coupling, Glued, Penalty
 from coordinator.engine.program import STRIKES, compiled, encountering
@@ -89,7 +91,7 @@ def _why_forces(variants: Variants, coupling: Coupling, settings: dict[str, Any]
 
 def gravity_of(variants: Variants, k: int) -> bytes:
     """What variants that run side by side have in common."""
-    return variants.values[GRAVITY][k].tobytes() if GRAVITY in variants.values else b""
+    return np.array(variants.member(GRAVITY, GRAVITY, k), float).tobytes() if GRAVITY in variants else b""
 
 
 def run_stacked(
