@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from coordinator.distributed.protocol.deadlines import Deadlines
     from coordinator.distributed.workers.black_box import BlackBox
     from coordinator.distributed.workers.distributed_run import LaunchConfig
+    from coordinator.ensemble.ensemble import Ensemble
+    from coordinator.ensemble.gradients import Gradient, Objective, gradient
     from coordinator.equations.generated import Generated
     from coordinator.record.checkpoints.folder import Checkpoints, CheckpointWarning
     from coordinator.record.difference import Difference, first_difference, why_different
@@ -50,14 +52,17 @@ _HOMES = {
     "Coupling": "couplings",
     "Deadlines": "distributed.protocol.deadlines",
     "Difference": "record.difference",
+    "Ensemble": "ensemble.ensemble",
     "Examination": "checks.examination",
     "Generated": "equations.generated",
     "GlobalPenalty": "couplings.centralized",
     "Glued": "couplings",
+    "Gradient": "ensemble.gradients",
     "LaunchConfig": "distributed.workers.distributed_run",
     "Merged": "couplings",
     "MinimalCoordinates": "couplings.centralized",
     "Mixed": "couplings",
+    "Objective": "ensemble.gradients",
     "Penalty": "couplings",
     "Relaxed": "couplings",
     "Run": "record.run",
@@ -71,6 +76,7 @@ _HOMES = {
     "beyond": "checks.diagnosis",
     "examine": "checks.examination",
     "first_difference": "record.difference",
+    "gradient": "ensemble.gradients",
     "rerun": "continuation.rerun",
     "resume": "continuation.resume",
     "verify": "continuation.verify",
@@ -89,15 +95,18 @@ __all__ = [
     "Coupling",
     "Deadlines",
     "Difference",
+    "Ensemble",
     "Examination",
     "Generated",
     "GlobalPenalty",
     "Glued",
+    "Gradient",
     "LaunchConfig",
     "LeakWarning",
     "Merged",
     "MinimalCoordinates",
     "Mixed",
+    "Objective",
     "Penalty",
     "Relaxed",
     "Run",
@@ -116,6 +125,7 @@ __all__ = [
     "beyond",
     "examine",
     "first_difference",
+    "gradient",
     "rerun",
     "resume",
     "verify",

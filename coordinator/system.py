@@ -16,7 +16,8 @@ import numpy as np
 
 from coordinator.building.attaching import attach, of_ports, tolerance_for
 from coordinator.building.homes import ForceHome, JointHome, JointHomes
-from modular.assembly import ForceEdge, JointEdge
+from coordinator.building.models_apart import check_alike
+from modular.assembly import ForceEdge, JointEdge, Parted
 from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects, SavesAndRestores
 from modular.courses import begun
 from modular.elements import ASKED, TIME, Array, Elements
@@ -25,7 +26,7 @@ from modular.force import Forces
 from modular.forces import ForceStack
 from modular.joint import Attachment, JointForm
 from modular.joints import ANSWERS, Joints
-from modular.ledger import LEDGER, RELEASED, STORED, brought, close
+from modular.ledger import RELEASED, STORED, close
 from modular.port import GROUND, PortName
 from modular.side import GroundSide, Mark, Side
 from modular.table import Table
@@ -41,6 +42,9 @@ class System:
         self.dry_run = False  # True: points of joints need not meet, and all is played that may be (dry_run.py)
         self.rough = False  # True: points of joints need not meet, for bodies do not stand yet where they will (initial_states.py)
         self.grouped = grouped  # False: every component in a stack of its own (same bits, slower)
+        self.parted: Parted | None = (
+            None  # whose a name is, where several models stand side by side (coordinator/ensemble)
+        )
         self.elements = Elements(len(gravity))
         self.body_stacks: dict[Hashable, Bodies] = {}
         self.joint_stacks: dict[Hashable, Joints] = {}
@@ -344,10 +348,7 @@ class System:
 
     def facts(self) -> dict[str, dict[str, Any]]:
         """What those who read a run need to know of every joint."""
-        found: dict[str, dict[str, Any]] = {}
-        for joints in self.joints:
-            found.update({name: self.facts_of(name) for name in joints.names})
-        return found
+        return {name: self.facts_of(name) for joints in self.joints for name in joints.names}
 
     def facts_of(self, joint: str) -> dict[str, Any]:
         """The same of one: how its equations are written, and whom it joins."""
@@ -406,7 +407,10 @@ class System:
     @property
     def turns(self) -> bool:
         """Whether seen masses, or what springs ask, change as the bodies turn."""
-        return any(joints.turns for joints in self.joints) or any(forces.turns for forces in self.forces)
+        found = any(stack.turns for stack in self.booked)
+        if found and self.parted is not None:
+            check_alike(self.parted, self.body_home, self.joints, self.forces)
+        return found
 
     def _hold(self, owner: str, marks: Sequence[Mark]) -> int:
         start = self.elements.acquire(len(marks))
@@ -442,8 +446,3 @@ class System:
             for k in range(count):
                 self.body_home[owner].detach(owner, start + k)
         self.elements.release(start, count)
-
-
-def ledger_columns(row: Array, led: Sequence[bool] = ()) -> dict[str, float]:
-    """One line of a ledger by name; `led`: which sides are on bodies that are led."""
-    return dict(zip(LEDGER, brought(row, led).tolist(), strict=True))

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 UNSAFE = re.compile(r"[./\\ \t\n]").search  # what a name cannot hold: names stand in port names and in paths
 
 
+Parted = Callable[[str], tuple[str, int]]
+
+
 class JointEdge(NamedTuple):
     """A joint of the model, between two ports."""
 
@@ -105,6 +108,9 @@ class Assembly(Spelt):
             str, Any
         ] = {}  # dt and until [s], record_every [ticks], a coupling as typed: what suits it
         self.origin: Callable[[], Assembly] | None = None  # of the model of a running simulation: how it came about
+        self.parted: Parted | None = (
+            None  # of several models side by side: what a name is called in its own, and in which
+        )
 
     @property
     def dimension(self) -> int:

@@ -42,6 +42,11 @@ def brought(book: Array, led: Sequence[bool]) -> Array:
     return split
 
 
+def ledger_columns(row: Array, led: Sequence[bool] = ()) -> dict[str, float]:
+    """One line of a ledger by name; `led`: which sides are on bodies that are led."""
+    return dict(zip(LEDGER, brought(row, led).tolist(), strict=True))
+
+
 class Booked(Stack):
     """A stack whose rows keep a ledger."""
 

@@ -47,6 +47,7 @@ class Table:
         self._alike: list[str] = []  # with one row that stands for all
         self._places: dict[str, int] = {}  # of columns in the sheet
         self._fields: list[Field] = []
+        self._place_of: dict[str, int] = {}  # of everything in the sheet
         self._shared: set[str] = set()
         self._sheet = np.zeros(2 * self.most_fields, np.int64)
         self.sheet = self._sheet.ctypes.data  # its address
@@ -107,7 +108,7 @@ class Table:
 
     def lay(self, name: str, array: Any) -> None:
         """Put an array in place of what all components share; that of another table is shared with it."""
-        place = next(k for k, field in enumerate(self._fields) if field[0] == name)
+        place = self._place_of[name]
         self.__dict__[name] = array
         self._sheet[2 * place] = array.ctypes.data
 
@@ -131,6 +132,7 @@ class Table:
         assert len(self._fields) < self.most_fields and name not in self.__dict__
         if rows:
             self._places[name] = len(self._fields)
+        self._place_of[name] = len(self._fields)
         self._fields.append((name, rows, name_of(dtype), shape))
         self._view = None
 

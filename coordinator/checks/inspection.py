@@ -10,10 +10,11 @@ from coordinator.checks.context import CheckContext
 from coordinator.couplings.margins import tightest
 from coordinator.engine.one_at_a_time import Turn, one_at_a_time
 from coordinator.record.run import Run
-from coordinator.system import System, ledger_columns
+from coordinator.system import System
 from modular.body import Bodies
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.ledger import ledger_columns
 from modular.port import GROUND, PortName
 
 

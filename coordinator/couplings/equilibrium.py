@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +24,10 @@ from coordinator.engine.event_program import EventOperation
 from coordinator.engine.program import compiled, exerting
 from coordinator.engine.region import CHOSEN, Region
 from coordinator.system import System
+from modular.assembly import Parted
 from modular.elements import GAIN_STEP, STEP, TIME, Array
 from modular.joints import Joints
+from modular.port import GROUND
 
 MAX_ITERATIONS = 100  # iterations; a load not quite found only leaves some ringing
 RESIDUAL_TOLERANCE = 1e-5  # of the acceleration that the joints find at first
@@ -51,6 +54,12 @@ def carry_loads(region: Region, dt: float, new: New) -> None:
     Bodies answer as rigid ones: the gains that pull their shape back, which at a corrected state are still at work
     against the predicted one, hang on the step and must rest meanwhile.
     """
+    parts = models_in(region, new)
+    if len(parts) > 1 and any(_count(part) == 1 for part in parts.values()):
+        for part in parts.values():  # a joint alone is asked in a way of its own
+            owners = dict.fromkeys(owner for joints, rows in part for owner in _owners(region, joints, rows))
+            carry_loads(Region.of(region.system, [owner for owner in owners if owner != GROUND]), dt, part)
+        return
     joints, rows = new[0]
     if len(new) == 1 and len(rows) == 1:
         region.choose(rows[0])
@@ -62,6 +71,29 @@ def carry_loads(region: Region, dt: float, new: New) -> None:
         trial = OfMany(region, dt, new)
     trial.carry(_conjugate_gradients(trial))
     region.elements.clock[STEP] = 0.0  # it is now again
+
+
+def models_in(region: Region, new: New) -> dict[int, New]:
+    """New joints by the models that they belong to, where several stand side by side; else all of them."""
+    parted = region.system.parted
+    if parted is None:
+        return {0: new}
+    found: dict[int, New] = {}
+    for joints, rows in new:
+        mine: dict[int, list[int]] = {}
+        for row in rows:
+            mine.setdefault(parted(joints.names[row])[1], []).append(row)
+        for model, own in mine.items():
+            found.setdefault(model, []).append((joints, own))
+    return found
+
+
+def _count(new: New) -> int:
+    return sum(len(rows) for _, rows in new)
+
+
+def _owners(region: Region, joints: Joints, rows: list[int]) -> list[str]:
+    return [owner for row in rows for owner in region.system.joint_home[joints.names[row]].owners]
 
 
 def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None:
@@ -76,6 +108,8 @@ def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None
     straight = all(described[bodies.names[0]].straight for bodies in region.bodies)
     asked = [(j, [row for row in rows if _steps_once(region.system, j.names[row])]) for j, rows in new]
     bending = [(j, rows) for j, rows in asked if rows and (not straight or j.form.drives or _bends(j))]
+    if region.system.parted is not None:
+        bending = _in_motion(region, bending)
     if not bending or not (any(j.form.drives for j, _ in bending) or any(b.state()["v"].any() for b in region.bodies)):
         return
     clock, now = elements.clock, float(elements.clock[TIME])
@@ -91,6 +125,20 @@ def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None
     region.play("as it is", _meeting)
     if turns:
         region.play("loads as they are", lambda region: [(joints, "compute_parting") for joints in region.joints])
+
+
+def _in_motion(region: Region, new: New) -> New:
+    """New joints of those models, of several side by side, in which a body moves or a joint drives."""
+    parted = region.system.parted
+    assert parted is not None
+    moving = {
+        parted(bodies.names[row])[1]
+        for bodies in region.bodies
+        for row in np.flatnonzero(bodies.state()["v"].reshape(len(bodies.names), -1).any(axis=1)).tolist()
+    }
+    moving |= {parted(joints.names[row])[1] for joints, rows in new if joints.form.drives for row in rows}
+    kept = [(joints, [row for row in rows if parted(joints.names[row])[1] in moving]) for joints, rows in new]
+    return [(joints, rows) for joints, rows in kept if rows]
 
 
 def _first_tick(region: Region) -> list[EventOperation]:
@@ -135,6 +183,7 @@ class Trial(ABC):
         )  # the load that they carry as yet: none, or one found before
         self._now = self.rates().copy()
         self.size = len(self._now)
+        self.ends: Array = np.array([self.size])  # where the rows of a model end, of several side by side
         clock = region.elements.clock
         clock[STEP], clock[TIME] = dt, region.system.time(dt)
 
@@ -200,17 +249,19 @@ class OfMany(Trial):
         names = np.concatenate(
             [np.repeat([joints.names[row] for row in rows], joints.form.rows) for joints, rows in new]
         )
-        self._order = np.argsort(names, kind="stable")
+        self._order, ends = _by_name(names, region.system.parted)
         self._back = np.argsort(self._order)
         self._blocks = [dt**2 * joints.stiffness[rows] for joints, rows in new]
         self._able = [_among(joints, rows) for joints, rows in new]
         for joints, rows in new:
             joints.stiffness[rows] = joints.damping[rows] = 0.0
         super().__init__(region, dt, np.concatenate([j.preload[rows].ravel() for j, rows in new])[self._order])
+        self.ends = ends
 
     def rates(self) -> Array:
         """phi' as last measured."""
-        return np.concatenate([joints.rate[rows].ravel() for joints, rows in self.new])[self._order]
+        found = np.concatenate([joints.rate[rows].ravel() for joints, rows in self.new])
+        return np.asarray(found[self._order])
 
     def carry(self, load: Array) -> None:
         """Let them carry a load."""
@@ -225,7 +276,8 @@ class OfMany(Trial):
     def able(self, rows: Array) -> Array:
         """Of each joint."""
         parts = zip(self._able, self._parts(rows), strict=True)
-        return np.concatenate([part if able is None else _times(able, part) for able, part in parts])[self._order]
+        found = np.concatenate([part if able is None else _times(able, part) for able, part in parts])
+        return np.asarray(found[self._order])
 
     def _parts(self, vector: Array) -> list[Array]:
         sizes = [len(rows) * joints.form.rows for joints, rows in self.new]
@@ -264,32 +316,75 @@ def _tell_step(region: Region, *, dt: float | None = None) -> None:
     clock[STEP] = clock[GAIN_STEP] if dt is None else dt
 
 
+def _by_name(names: Any, parted: Parted | None) -> tuple[Any, Any]:
+    """The order of rows by the names of their joints, model after model, and where the rows of each model end."""
+    if parted is None:
+        return np.argsort(names, kind="stable"), np.array([len(names)])
+    own, models = zip(*map(parted, names.tolist()), strict=True)
+    order = np.lexsort((np.array(own), np.array(models)))
+    return order, np.cumsum(np.unique(models, return_counts=True)[1])
+
+
 def _conjugate_gradients(trial: Trial) -> Array:
-    """sigma_0 from W sigma_0 = phi''(0); from the load on that was found last, where others only changed theirs since."""
-    nothing, load = np.zeros(trial.size), trial.given
-    free = trial.acceleration(nothing)
-    residual = trial.acceleration(load) if load.any() else free
-    start = _largest(free)
-    if start == 0.0:
-        return nothing
-    direction, before = nothing, 0.0
-    if load.any() and _largest(residual) <= RESIDUAL_TOLERANCE * start:
-        return load
+    """sigma_0 from W sigma_0 = phi''(0); from the load on that was found last, where others only changed theirs since.
+
+    Models that stand side by side are solved at once, each with sums, steps and an end of its own.
+    """
+    each = Sums(trial.ends)
+    load = trial.given
+    free = trial.acceleration(np.zeros(trial.size))
+    start = each.largest(free)
+    given_load = each.largest(load) > 0.0
+    residual = np.where(each.spread(given_load), trial.acceleration(load), free) if given_load.any() else free
+    load = np.where(each.spread(start == 0.0), 0.0, load)
+    done = (start == 0.0) | (given_load & (each.largest(residual) <= RESIDUAL_TOLERANCE * start))
+    direction, before = np.zeros(trial.size), np.zeros(len(start))
     for _ in range(MAX_ITERATIONS):
+        if done.all():
+            break
         eased = trial.ease(residual)
-        now = float(np.add.reduce(residual * eased))
-        if now <= 0.0:
+        now = each.sums(residual * eased)
+        done = done | (now <= 0.0)
+        share = np.divide(now, before, out=np.zeros_like(now), where=before != 0.0)
+        direction = np.where(each.spread(done), 0.0, eased + each.spread(share) * direction)
+        if done.all():
             break
-        direction = eased + (now / before if before else 0.0) * direction
         answer = free - trial.acceleration(direction)  # W direction
-        given = float(np.add.reduce(direction * answer))
-        if given <= 0.0:
-            break  # what is left is rounding
-        step = now / given
-        load, residual, before = load + step * direction, residual - step * answer, now
-        if _largest(residual) <= RESIDUAL_TOLERANCE * start:
-            break
+        given = each.sums(direction * answer)
+        done = done | (given <= 0.0)  # what is left is rounding
+        step = each.spread(np.divide(now, given, out=np.zeros_like(now), where=~done))
+        still = each.spread(done)
+        load, residual = (
+            np.where(still, load, load + step * direction),
+            np.where(still, residual, residual - step * answer),
+        )
+        before = np.where(done, before, now)
+        done = done | (each.largest(residual) <= RESIDUAL_TOLERANCE * start)
     return load
+
+
+class Sums:
+    """Sums over the rows of each of several models, one after the other; of one alone as it is."""
+
+    def __init__(self, ends: Any) -> None:
+        self._sizes = np.diff(ends, prepend=0)
+        self._starts = ends - self._sizes
+        self._even = len(set(self._sizes.tolist())) == 1
+
+    def sums(self, values: Array) -> Array:
+        """Of each, as if it stood alone."""
+        if self._even:
+            return np.asarray(np.add.reduce(values.reshape(len(self._sizes), -1), axis=1))
+        spans = zip(self._starts, self._starts + self._sizes, strict=True)
+        return np.array([np.add.reduce(values[first:last]) for first, last in spans])
+
+    def largest(self, values: Array) -> Array:
+        """The largest magnitude of each."""
+        return np.asarray(np.maximum.reduceat(np.abs(values), self._starts))
+
+    def spread(self, values: Any) -> Any:
+        """A number of each for all its rows."""
+        return np.repeat(values, self._sizes)
 
 
 def _among(joints: Joints, rows: list[int]) -> Array | None:
@@ -304,10 +399,6 @@ def _among(joints: Joints, rows: list[int]) -> Array | None:
             most = np.linalg.eigh(seen[:, part, part])[1][:, :, -rank:]
             found[:, part, part] = most @ most.swapaxes(1, 2)
     return found
-
-
-def _largest(values: Array) -> float:
-    return float(np.maximum.reduce(np.abs(values)))
 
 
 def _times(blocks: Array, vector: Array) -> Array:

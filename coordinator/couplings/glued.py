@@ -18,6 +18,7 @@ from coordinator.couplings.implicit import may_be_implicit, names_of, take_impli
 from coordinator.couplings.interface.fields import OPEN
 from coordinator.couplings.interface.interface import Interface, tolerate
 from coordinator.couplings.interface.projection import project_velocities
+from coordinator.couplings.interface.side_by_side import SideBySide
 from coordinator.couplings.interface.substep_search import TRIED_DIVISORS, can_repeat_a_tick, divisions_that_converge
 from coordinator.couplings.margins import stability_margins
 from coordinator.engine.program import STRIKES, Operation, TickProgram
@@ -86,8 +87,9 @@ class Glued(Coupling):
             bodies.configure(Newmark(), InternalGains(), float("inf"))
         tolerate(system, self.tolerance)
 
-    def _interface(self, system: System) -> Interface:
-        return Interface.of(system, stages(self.order), self._local)
+    def _interface(self, system: System) -> Interface | SideBySide:
+        kind = Interface if system.parted is None else SideBySide
+        return kind.of(system, stages(self.order), self._local)
 
     @property
     def _local(self) -> tuple[str, int] | None:
@@ -139,7 +141,10 @@ class Glued(Coupling):
         interface.perform("update_operator")
         for forces in system.forces:
             forces.request_load(elements, dt)  # bodies have answered: those that choose their stiffness by it do it now
-        project_velocities(system, [interface])
+        if isinstance(interface, SideBySide):
+            interface.project_velocities()
+        else:
+            project_velocities(system, [interface])
         interface.perform("settle")
         elements.force_before[:] = elements.force
         elements.velocity_before[:] = elements.velocity
@@ -187,7 +192,7 @@ class Glued(Coupling):
     def cure(self, system: System, dt: float) -> tuple[str, float | None]:
         """A step with which the tick comes to its end: tried, where joints stay open, and only told if there is one."""
         interface = self._interface(system)
-        if interface.why != OPEN or not can_repeat_a_tick(system):
+        if isinstance(interface, SideBySide) or interface.why != OPEN or not can_repeat_a_tick(system):
             return self.shorter(system, dt / 4)
         divisions = divisions_that_converge(
             system, interface, lambda start, stop: self.advance(system, dt, start, stop)

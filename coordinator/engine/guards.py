@@ -142,6 +142,16 @@ def _number(context: Any, address: Any) -> Any:
     return types.float64(types.int64), generate
 
 
+@intrinsic
+def whole_number_at(context: Any, address: Any) -> Any:
+    """The whole number at an address."""
+
+    def generate(_: Any, builder: Any, kinds: Any, values: Any) -> Any:
+        return builder.load(builder.inttoptr(values[0], ir.PointerType(ir.IntType(64))))
+
+    return types.int64(types.int64), generate
+
+
 @kernel
 def margin(guards: View, n: int) -> Any:
     """How far the coordinate is beyond its value."""

@@ -45,7 +45,7 @@ def to_xarray(run: Run) -> xarray.Dataset:
     NaN stands where a component was not there, and in columns that a joint does not have. The model, the settings and the
     events are in it too, as JSON text.
     """
-    library = _needed("xarray", "to_xarray")
+    library = needed("xarray", "to_xarray")
     d = len(run.model["gravity"])
     ports, bodies, joints = _ports(run), list(run.bodies), list(run.joints)
     members = _members(run)
@@ -116,14 +116,14 @@ def to_xarray(run: Run) -> xarray.Dataset:
 def write_netcdf(run: Run, file: Path) -> Path:
     """Write the Dataset of a run as NetCDF 4, compressed without loss."""
     for library in ("h5netcdf", "h5py"):
-        _needed(library, "NetCDF")
+        needed(library, "NetCDF")
     return write_dataset(to_xarray(run), file)
 
 
 def write_dataset(dataset: xarray.Dataset, file: Path) -> Path:
     """A Dataset as NetCDF 4, compressed without loss; complex numbers, which it does not know, as two variables."""
     for library in ("h5netcdf", "h5py"):
-        _needed(library, "NetCDF")
+        needed(library, "NetCDF")
     for name in [name for name, variable in dataset.data_vars.items() if variable.dtype.kind == "c"]:
         whole = dataset[name]
         parts = {f"{name}_real": whole.real, f"{name}_imaginary": whole.imag}
@@ -154,7 +154,7 @@ def dataset_of(
     series: Mapping[str, Series], labels: Mapping[str, Sequence[Any]], about: Mapping[str, str]
 ) -> xarray.Dataset:
     """One Dataset of arrays; `labels`: of their axes, texts or numbers."""
-    library = _needed("xarray", "to_xarray")
+    library = needed("xarray", "to_xarray")
     data = {name: (one.axes, one.values, {"units": one.unit, "long_name": one.words}) for name, one in series.items()}
     coordinates = {
         axis: _labels(axis, list(marks)) if not len(marks) or isinstance(marks[0], str) else (axis, np.asarray(marks))
@@ -198,7 +198,7 @@ def write_table(columns: Mapping[str, Sequence[Any]], file: Path) -> Path:
 
 def to_pandas(run: Run) -> pandas.DataFrame:
     """A wide table, one row per sample, indexed by time; columns such as "lower.end vx [m/s]", "elbow leaked [J]"."""
-    library = _needed("pandas", "to_pandas")
+    library = needed("pandas", "to_pandas")
     return library.DataFrame(dict(columns(run)), index=library.Index(run.time, name="time [s]"))
 
 
@@ -252,7 +252,7 @@ def columns(run: Run) -> Iterator[tuple[str, Array]]:
 # --- shared ------------------------------------------------------------------------------------------------------------
 
 
-def _needed(library: str, what: str) -> Any:
+def needed(library: str, what: str) -> Any:
     """An optional library, or what to install."""
     try:
         return importlib.import_module(library)

@@ -73,6 +73,30 @@ def study(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder of the study; default: studies/NAME.")
     ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=…",
+            help="Numbers of the model instead, by their dotted names: upper.masses.0=0.5,1,2 (several give a grid) or =0.5..2 "
+            "(sampled). All variants run at once.",
+        ),
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Variants of ranges; default: 64.", show_default=False)
+    ] = None,
+    sampling: Annotated[str, typer.Option(metavar="WAY", help="latin (hypercube), sobol or random.")] = "latin",
+    seed: Annotated[int, typer.Option(metavar="N", help="Of the samples.")] = 0,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Of --vary: a Dask scheduler, or the file it wrote; its workers run blocks of variants.",
+            show_default=False,
+        ),
+    ] = None,
+    show: Annotated[
+        str | None, typer.Option(metavar="PORT", help="Of --vary: the port that is drawn; default: the last.")
+    ] = None,
 ) -> None:
     """Run a model with many steps and couplings; fit orders of convergence, draw error against step and against work.
 
@@ -85,6 +109,12 @@ def study(
           --sweep rule.safety=1.1,1.25,1.5,2 --sweep rule.damping=0,0.05,0.1[/bold]
       [bold]modular study slider-crank --jobs 1 \\
           --reference penalty --reference-dt 2.5e-5[/bold]
+      [bold]modular study double-pendulum --dt 1e-3 --until 2 \\
+          --vary upper.masses.0=0.5..2 --vary lower.masses.1=0.5..2 \\
+          --samples 256[/bold]
+
+    With --vary there is one step and one coupling, and no reference: fans of places with quantiles, where a port ends over
+    each number, and which number counts most.
 
     A sweep changes the couplings that have the setting, and leaves the others as they are; what it changes stands in one table.
 
@@ -95,6 +125,14 @@ def study(
     A case that diverges is a result. Exit code: 0 done, 2 refused, 130 interrupted.
     """
     console = console_for()
+    if vary:
+        from scenarios.commands.study_varied import study_varied
+
+        study_varied(
+            console, target, settings, vary, (samples, sampling, seed), show, (dt, until, coupling, out), scheduler,
+            {"--sweep": sweep, "--reference": reference, "--reference-dt": reference_dt, "--jobs": jobs},
+        )  # fmt: skip
+        return
     with refusals():
         from scenarios.report.progress import waiting
         from scenarios.report.said import tell_unseen

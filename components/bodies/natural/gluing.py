@@ -141,6 +141,8 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
                 accelerate_freely(total, inverse_mass, fall, bodies.gravity, v)
                 allowed = rounded(v, gram, bodies.points, ahead, h)
                 bad = unfit(openness(error, gram, bodies.points, ahead, allowed, length, turn))
+            for k in range(min(LANES, stop - n)):
+                bodies.ajar[n + k] = (bad >> k) & 1
             open_ = first_bad(open_, bad, n, stop)
         store(ahead, bodies.ahead, n, stop)
         store(half, bodies.half, n, stop)

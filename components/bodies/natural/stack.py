@@ -36,12 +36,13 @@ if TYPE_CHECKING:
 class NaturalBodies(BodyStack):
     """Bodies with e elements in d dimensions: coordinates (n, e, d), an element of theirs put together by weights (n, width, e)."""
 
-    together = ((*GLUE, "closing"),)
+    together = ((*GLUE, "closing", "ajar"),)
     remembered = ("closing",)
     in_steps = "components.bodies.natural.steps"
     closing: (
         Array  # S times the multipliers that keep its shape while it turns: where the next step begins to look for them
     )
+    ajar: Indices  # 1 where the last drift has left its shape open
     # of each make
     mass_matrix: Array  # (n, e, e)
     inverse_mass: Array
@@ -60,6 +61,7 @@ class NaturalBodies(BodyStack):
         vectors = elements - 1
         rows = vectors * (vectors + 1) // 2
         self.column("closing", rows)
+        self.column("ajar", dtype=np.int64)
         for name in ("mass_matrix", "inverse_mass"):
             self.common(name, elements, elements)
         self.common("inverse_local", rows * (rows + 1) // 2)

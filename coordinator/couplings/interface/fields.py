@@ -19,7 +19,7 @@ WORK, RATES, AGAIN = range(
 # whole numbers, as loops see them
 WHOLE_NUMBERS = (
     "numbers",  # of a matrix
-    "row_count", "joint_count", "joint_count_of_all", "body_count", "element_count", "motions",
+    "row_count", "joint_count", "joint_count_of_all", "body_count", "span_count", "motions",
     "product_count", "ahead_count", "own_count",  # of what matrices are added up from
     "stage_count", "watches_walls", "steps", "most_turns", "elements_sheet",
     "matrix", "matrix_of_all",  # which one answers now; which one where all joints take part
@@ -31,6 +31,7 @@ WHOLE_NUMBERS = (
     "anything_watched", "watched_count", "toll_count", "other_count", "touching_count",
     "trouble",  # why there is no next state
     "turns", "method", "local_rounds", "budget", "iterations",
+    "looks_ahead",  # whether reactions are found by how joints answer where the drift has led
 )  # fmt: skip
 NUMBERS = (
     "factor",  # of reactions
@@ -38,6 +39,7 @@ NUMBERS = (
     "trend",  # how reactions change from stage to stage
     "left_open", "gap",  # the most that was left open; by how much the joint is open that is open by most
     "spread",  # how many times what one of its sides answers a joint answers, at most; of all joints that are at hand
+    "before", "first",  # the largest error or rate of the round before, and of the first one
     "gains_step",  # the step for which stiff forces have been gains_step
     "part", "start_weight", "end_weight",  # of a tick that is taken in parts: the last one; what others exert counts so often
     "relaxation",  # of what reactions of gliding joints differ by in the halves of a step: how much is taken (Aitken)

@@ -41,9 +41,10 @@ def compute_bias_loop(start: int, stop: int, interface: View, elements: View) ->
     for i in range(interface.row_count):
         bias[i] = 0.0
     speed = 0.0
-    for n in range(interface.element_count):
-        for c in range(elements.velocity.shape[0]):
-            speed = max(speed, abs(elements.velocity[n, c]))
+    for k in range(interface.span_count):
+        for n in range(interface.spans[k, 0], interface.spans[k, 1]):
+            for c in range(elements.velocity.shape[0]):
+                speed = max(speed, abs(elements.velocity[n, c]))
     speed, _ = largest_of_all(interface, speed, 0.0)
     h = DIFFERENCE_LENGTH * elements.tolerance[0] / (elements.tolerance[1] * speed) if speed > REST else 1.0
     step = elements.clock[STEP]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import ceil, log2
 from typing import Any, Self, cast
 
 import numpy as np
 
+from coordinator.building.models_apart import UnlikeModels
 from coordinator.couplings.interface import (
     fields,
     instantaneous,
@@ -59,6 +61,9 @@ class Interface(Table):
     most_fields = 96
     stages: Array  # shares of a step that make it one of higher order (coordinator/couplings/compositions.py)
     watched: Indices  # elements of forces that read velocities
+    spans: Indices  # ranges of the elements that take part
+    program: Indices  # operations (verbs.py), and which of them are played together
+    segments: Indices
     # numbers (fields.py)
     glides: Number
     implicit: Number
@@ -140,6 +145,7 @@ class Interface(Table):
             self.common(name, columns, dtype=np.int64)
         for name in ("watched", "tolls", "others"):
             self.common(name, dtype=np.int64)
+        self.common("spans", 2, dtype=np.int64)
         self.common("noted", 3, system.elements.dimension)
         self.common("stages")
         for name in fields.WHOLE_NUMBERS:
@@ -209,7 +215,7 @@ class Interface(Table):
         }  # fmt: skip
         for name in fields.STRETCHES:
             self.lay(name, np.zeros(sizes.get(name, layout.largest)))
-        self.names = [*layout.names, *(name for bodies in self.system.bodies for name in bodies.names)]
+        self.names = Chained([layout.names, *(bodies.names for bodies in self.system.bodies)])
         self.numbers, self.row_count, self.motions = numbers, rows, motions
         self.joint_count, self.joint_count_of_all, self.body_count = len(layout.names), of_all, len(layout.bodies)
         self.product_count, self.ahead_count, self.own_count = len(layout.products), len(layout.ahead), len(layout.own)
@@ -260,7 +266,10 @@ class Interface(Table):
             places[which, 1] = len(program)
         self._place("program", np.array(program, np.int64).reshape(-1, verbs.WIDTH))
         self._place("segments", places)
-        self.elements_sheet, self.element_count = elements.sheet, elements.count
+        self.elements_sheet = elements.sheet
+        spans = [(0, elements.count)] if self.system.parted is None else self.members.elements
+        self._place("spans", np.array(spans, np.int64).reshape(-1, 2))
+        self.span_count = len(self.spans)
 
     def _watch(self, watched: Sequence[int]) -> None:
         """Elements of forces that read velocities."""
@@ -371,10 +380,49 @@ class Interface(Table):
         self.restore_counters(counter_values)
 
 
+class Chained(Sequence[str]):
+    """Names of several lists, one after the other; nothing is copied."""
+
+    def __init__(self, lists: Sequence[Sequence[str]]) -> None:
+        self._lists = lists
+
+    def __len__(self) -> int:
+        return sum(map(len, self._lists))
+
+    def __getitem__(self, place: Any) -> Any:
+        for names in self._lists:
+            if place < len(names):
+                return names[place]
+            place -= len(names)
+        raise IndexError(place)
+
+
 def tolerate(system: System, share: float) -> None:
-    """What may stay open: a share of the extent of the system, and of a right angle."""
-    extent = max([float(np.abs(bodies.state()["q"]).max(initial=0.0)) for bodies in system.bodies] or [0.0])
-    system.elements.tolerance[:] = share * (extent or 1.0), share
+    """What may stay open: a share of the extent of the system, and of a right angle.
+
+    Of the extent rounded up to a power of two: so models that differ a little are closed alike, and may stand side by side.
+    """
+    extents = extents_of(system)
+    alike: dict[float, list[int]] = {}
+    for model, extent in extents.items():
+        alike.setdefault(2.0 ** ceil(log2(extent)) if extent else 1.0, []).append(model)
+    if len(alike) > 1:
+        raise UnlikeModels(list(alike.values()))
+    system.elements.tolerance[:] = share * next(iter(alike), 1.0), share
+
+
+def extents_of(system: System) -> dict[int, float]:
+    """How far the bodies of each model that stands in the system reach [m]; there is one, but for ensembles."""
+    if system.parted is None:
+        return {0: max([float(np.abs(bodies.state()["q"]).max(initial=0.0)) for bodies in system.bodies] or [0.0])}
+    found: dict[int, float] = {}
+    for bodies in system.bodies:
+        q = bodies.state()["q"]
+        sizes = np.abs(q).reshape(len(q), -1).max(axis=1, initial=0.0).tolist()
+        for name, size in zip(bodies.names, sizes, strict=True):
+            model = system.parted(name)[1]
+            found[model] = max(found.get(model, 0.0), size)
+    return found
 
 
 def _watched(system: System, members: Members) -> list[int]:

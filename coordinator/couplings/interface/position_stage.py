@@ -20,6 +20,9 @@ STALLED_TOLERANCE_FACTOR = 1e3  # times what may stay open: what is accepted whe
 ROUNDING_FACTOR = 30.0  # times what rounding of the reactions makes of them: the same
 MAX_ROUNDING_GAP = 1e-6  # of the extent: what is not accepted as rounding, however large the reactions are
 
+# what a round finds: joints are closed, errors are no numbers, or reactions are to be added, by which of the operators
+CLOSED, LOST, PLAIN, AHEAD, AHEAD_ANEW = range(5)
+
 
 @loop
 def close_loop(start: int, stop: int, interface: View, elements: View) -> int:
@@ -39,47 +42,64 @@ def close_loop(start: int, stop: int, interface: View, elements: View) -> int:
 
 
 @kernel
-def closes(interface: View, elements: View) -> bool:
-    """Whether Newton's iteration from the reactions that there are closes all joints, as far as rounding lets it."""
+def begin_rounds(interface: View, elements: View) -> None:
+    """Nothing is known yet of how errors fall."""
     h = elements.clock[STEP]
     interface.matrix, interface.factor = WORK, 2.0 / (h * h)
-    length, turn = elements.tolerance[0], elements.tolerance[1]
-    before, ahead = 0.0, False
-    local = interface.local_rounds > 0
+    interface.before, interface.looks_ahead = 0.0, 0
     interface.budget = interface.local_rounds
+
+
+@kernel
+def judge(interface: View, elements: View, turns: int, open_: int) -> int:
+    """What the errors where the drift has led ask for; `open_`: a body that is still open, or -1."""
+    length, turn = elements.tolerance[0], elements.tolerance[1]
+    before, ahead, local = interface.before, interface.looks_ahead == 1, interface.local_rounds > 0
+    error, rounding = read_errors(interface, length, turn), 0.0
+    if local:
+        rounding = reach_of_rounding(interface, elements.clock[STEP], length, turn)
+    if interface.in_parts == 1:
+        error, rounding = largest_of_all(interface, error, rounding)
+    if not error < np.inf:
+        return LOST
+    if turns > 0 and error <= 1.0 and open_ < 0:
+        return CLOSED
+    if (ahead or (local and turns > 0)) and open_ < 0 and STALL_RATIO * before < error:  # it falls no more
+        if not local:
+            rounding = reach_of_rounding(interface, elements.clock[STEP], length, turn)
+        near = max(0.0 if local else STALLED_TOLERANCE_FACTOR, min(ROUNDING_FACTOR * rounding, MAX_ROUNDING_GAP / turn))
+        if error <= near:
+            return CLOSED
+    stays = (
+        turns == interface.most_turns - 1 and error <= STALLED_TOLERANCE_FACTOR
+    )  # however many iterations there were
+    if local and open_ < 0 and (interface.budget == 0 or stays):
+        interface.left_open = max(interface.left_open, error * turn)
+        return CLOSED  # with what there is
+    interface.before = error
+    interface.turns += 1
+    if not local and turns > 0 and not error * error * error <= before * before:
+        interface.looks_ahead = 1  # two more turns like this would not be enough
+        return AHEAD_ANEW
+    return AHEAD if ahead else PLAIN
+
+
+@kernel
+def closes(interface: View, elements: View) -> bool:
+    """Whether Newton's iteration from the reactions that there are closes all joints, as far as rounding lets it."""
+    begin_rounds(interface, elements)
     for turns in range(interface.most_turns):
         open_ = play(interface, DRIFT)
-        error, rounding = read_errors(interface, length, turn), 0.0
-        if local:
-            rounding = reach_of_rounding(interface, h, length, turn)
-        if interface.in_parts == 1:
-            error, rounding = largest_of_all(interface, error, rounding)
-        if not error < np.inf:
-            return False
-        if turns > 0 and error <= 1.0 and open_ < 0:
+        found = judge(interface, elements, turns, open_)
+        if found == CLOSED:
             return True
-        if (ahead or (local and turns > 0)) and open_ < 0 and STALL_RATIO * before < error:  # it falls no more
-            if not local:
-                rounding = reach_of_rounding(interface, h, length, turn)
-            near = max(
-                0.0 if local else STALLED_TOLERANCE_FACTOR, min(ROUNDING_FACTOR * rounding, MAX_ROUNDING_GAP / turn)
-            )
-            if error <= near:
-                return True
-        stays = (
-            turns == interface.most_turns - 1 and error <= STALLED_TOLERANCE_FACTOR
-        )  # as it is, however many iterations there were
-        if local and open_ < 0 and (interface.budget == 0 or stays):
-            interface.left_open = max(interface.left_open, error * turn)
-            return True  # with what there is
-        if not local and turns > 0 and not error * error * error <= before * before:
+        if found == LOST:
+            return False
+        if found == AHEAD_ANEW:
             elements.ahead[0] = 1.0
-            play(interface, UPDATE_OPERATOR_AHEAD)  # two more turns like this would not be enough
+            play(interface, UPDATE_OPERATOR_AHEAD)
             elements.ahead[0] = 0.0
-            ahead = True
-        before = error
-        interface.turns += 1
-        play(interface, SOLVE_AHEAD if ahead else SOLVE)
+        play(interface, SOLVE if found == PLAIN else SOLVE_AHEAD)
     return False
 
 
@@ -96,4 +116,17 @@ def worst(interface: View) -> int:
     return found
 
 
-LOOPS = {"close": close_loop}
+@loop
+def begin_rounds_loop(start: int, stop: int, interface: View, elements: View) -> int:
+    """Nothing is known yet of how errors fall."""
+    begin_rounds(interface, elements)
+    return NO_FAILED_ROW
+
+
+@loop
+def judge_loop(turns: int, open_: int, interface: View, elements: View) -> int:
+    """What the errors where a drift has led ask for (advance_together.py); in place of rows the round, and a body that is open."""
+    return judge(interface, elements, turns, open_)
+
+
+LOOPS = {"close": close_loop, "begin_rounds": begin_rounds_loop, "judge": judge_loop}

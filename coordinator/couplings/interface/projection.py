@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from coordinator.couplings.interface.interface import Interface
+from coordinator.engine.program import Ranges
 from coordinator.system import System
-from modular.elements import STEP
+from modular.elements import STEP, Array, Elements
 from modular.errors import CouplingError
 from modular.ledger import IMPACT, LEAKED
 
@@ -50,9 +52,7 @@ def project_velocities(system: System, interfaces: Sequence[Interface]) -> None:
     elements = system.elements
     fastest = max([float(np.abs(bodies.state()["v"]).max(initial=0.0)) for bodies in system.bodies] or [0.0])
     stacks = [(joints, rows) for interface in interfaces for joints, rows in interface.members.stacks]
-    moving = max(
-        [float(np.abs(j.rate[first:last]).max(initial=0.0)) for j, rows in stacks for first, last in rows] or [0.0]
-    )
+    moving = largest_of((joints.rate, rows) for joints, rows in stacks)
     if moving == 0.0 and not system.dry_run:
         return
     elements.velocity_before[:] = elements.velocity
@@ -62,6 +62,18 @@ def project_velocities(system: System, interfaces: Sequence[Interface]) -> None:
     if moving <= REST_SPEED_TOLERANCE * max(1.0, fastest) and not system.dry_run:
         return
     elements.force_before[:] = elements.force
+    book_impacts(elements, stacks)
+
+
+def largest_of(arrays: Iterable[tuple[Array, Ranges]]) -> float:
+    """The largest magnitude in some rows."""
+    return max(
+        (float(np.abs(a[first:last]).max(initial=0.0)) for a, rows in arrays for first, last in rows), default=0.0
+    )
+
+
+def book_impacts(elements: Elements, stacks: Sequence[tuple[Any, Ranges]]) -> None:
+    """What impulses of joints took from their sides, from the velocities before to those of now."""
     elements.clock[STEP] = 1.0
     for joints, rows in stacks:
         for first, last in rows:

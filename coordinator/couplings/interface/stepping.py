@@ -119,6 +119,13 @@ def trend(interface: View, k: int) -> Any:
 
 
 @loop
+def begin_stage_loop(k: int, stop: int, interface: View, elements: View) -> int:
+    """How reactions change towards a stage (advance_together.py), which is told in place of a row."""
+    interface.trouble, interface.trend = SHAPE, trend(interface, k)
+    return NO_FAILED_ROW
+
+
+@loop
 def advance_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """One macro step: stage after stage of the composition; who went wrong, or -1."""
     step, end = elements.clock[STEP], elements.clock[TIME]
@@ -290,6 +297,7 @@ def toll_loop(start: int, stop: int, interface: View, elements: View) -> int:
 
 LOOPS = {
     "advance": advance_loop,
+    "begin_stage": begin_stage_loop,
     "approach": approach_loop,
     "save_other_sides": save_other_sides_loop,
     "extrapolate_other_sides": extrapolate_other_sides_loop,

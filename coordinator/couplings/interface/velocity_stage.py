@@ -32,22 +32,49 @@ MAX_ROUNDS = 6
 @loop
 def stop_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Reactions under which no joint moves against itself at the end of the step; who went wrong, or -1."""
-    interface.matrix, interface.factor = interface.matrix_of_all, 2.0 / elements.clock[STEP]
-    first, before = -1.0, 0.0
+    begin_stop(interface, elements)
     wrong = NO_FAILED_ROW
-    interface.budget = interface.local_rounds
     for turns in range(MAX_ROUNDS):
         wrong = play(interface, KICK)
-        rate = of_all(interface, read_rates(interface))
-        if first < 0.0:
-            first = rate
-        if rate <= RATE_TOLERANCE * first or (turns > 0 and rate > STALL_RATIO * before):
+        if stopped(interface, elements, turns):
             break
-        if interface.local_rounds > 0 and rate * abs(elements.clock[STEP]) <= elements.tolerance[0]:
-            break  # it opens no more in a step than joints may be open
-        before = rate
         play(interface, SOLVE)
     return wrong
+
+
+@kernel
+def begin_stop(interface: View, elements: View) -> None:
+    """Nothing is known yet of how rates fall."""
+    interface.matrix, interface.factor = interface.matrix_of_all, 2.0 / elements.clock[STEP]
+    interface.first, interface.before = -1.0, 0.0
+    interface.budget = interface.local_rounds
+
+
+@kernel
+def stopped(interface: View, elements: View, turns: int) -> bool:
+    """Whether joints move no more against themselves after a kick, or no less than in the round before."""
+    rate = of_all(interface, read_rates(interface))
+    if interface.first < 0.0:
+        interface.first = rate
+    if rate <= RATE_TOLERANCE * interface.first or (turns > 0 and rate > STALL_RATIO * interface.before):
+        return True
+    if interface.local_rounds > 0 and rate * abs(elements.clock[STEP]) <= elements.tolerance[0]:
+        return True  # it opens no more in a step than joints may be open
+    interface.before = rate
+    return False
+
+
+@loop
+def begin_stop_loop(start: int, stop: int, interface: View, elements: View) -> int:
+    """Nothing is known yet of how rates fall."""
+    begin_stop(interface, elements)
+    return NO_FAILED_ROW
+
+
+@loop
+def stopped_loop(turns: int, stop: int, interface: View, elements: View) -> int:
+    """1 where a kick has stopped all joints (advance_together.py); in place of a row the round."""
+    return 1 if stopped(interface, elements, turns) else 0
 
 
 @kernel
@@ -145,4 +172,9 @@ def update_operator_loop(start: int, stop: int, interface: View, elements: View)
     return NO_FAILED_ROW
 
 
-LOOPS = {"stop": stop_loop, "update_operator": update_operator_loop}
+LOOPS = {
+    "stop": stop_loop,
+    "update_operator": update_operator_loop,
+    "begin_stop": begin_stop_loop,
+    "stopped": stopped_loop,
+}

@@ -1,0 +1,1 @@
+"""Ensembles: one model many times, with other numbers each."""

@@ -1,0 +1,229 @@
+"""Gradients of what a run comes to, by numbers of the model: central differences over one ensemble.
+
+2 p + 1 variants at order 2, 4 p + 1 at order 4, all at once. Steps are chosen by the size of each number and the order: where
+what the difference leaves out and what rounding makes of it are about the same, h = size eps^(1/(order + 1)). At order 4
+differences over one step and over two are at hand, and what they differ by tells how far the answer can be believed.
+
+References: W. H. Press and others, Numerical Recipes, 3rd edition (2007), section 5.7.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coordinator.couplings import Coupling
+from coordinator.ensemble.ensemble import Ensemble
+from coordinator.ensemble.parameters import EVENTS, parameter
+from coordinator.record.run import Run
+from modular.assembly import Assembly
+from modular.elements import Array
+from modular.errors import ModelError, RunWarning
+
+ROUNDING = 1e-14  # of what a run comes to: its steps round, and joints are closed to about as much
+PLACES = {2: (-1, 1), 4: (-2, -1, 1, 2)}  # in steps
+DOUBTFUL = 1e-3  # of the largest derivative of an answer: what both orders may differ by before that is said
+
+Numbers = Mapping[str, float]  # numbers of the model that go together, and how fast
+By = Sequence[str] | Mapping[str, Numbers]
+Of = Callable[[Run], Any]
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """What a run comes to, and how that changes with each number."""
+
+    names: tuple[str, ...]
+    value: Array  # (…)
+    jacobian: Array  # (…, names)
+    error: Array  # about how far that is off, (…, names); NaN at order 2, which does not know
+    steps: Array  # of each number, (names,)
+
+    def of(self, name: str) -> Array:
+        """By one of them."""
+        return np.asarray(self.jacobian[..., self.names.index(name)])
+
+
+def gradient(
+    model: Assembly,
+    dt: float,
+    coupling: Coupling | str | None = None,
+    *,
+    of: Of,
+    by: By,
+    until: float,
+    order: int = 4,
+    record_every: int = 1,
+) -> Gradient:
+    """How what `of` says of a run changes with numbers of the model.
+
+    `of`: a function of a run, such as `lambda run: run.position("lower.end")[-1]`. `by`: names of single numbers, or a name of your
+    own for several that change together: {"length": {"upper.end.0": 1.0, "lower.start.0": 1.0}}.
+    """
+    ways = directions(model, by)
+    found = _differences(model, dt, coupling, of, ways, np.zeros(len(ways)), until, order, record_every)
+    _say_doubts(found)
+    return found
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What `scipy.optimize` asks for: x to the value and its gradient (`jac=True`); `start` are the numbers of the model."""
+
+    model: Assembly
+    dt: float
+    coupling: Coupling | str | None
+    of: Of
+    by: By
+    until: float
+    order: int = 4
+    record_every: int = 1
+
+    @property
+    def start(self) -> Array:
+        """The numbers as the model has them; of several that change together, 0."""
+        if isinstance(self.by, Mapping):
+            return np.zeros(len(self.by))
+        return np.array([float(parameter(self.model, name).of(self.model)) for name in self.by])
+
+    def __call__(self, x: Any) -> tuple[float, Array]:
+        """One number, and its derivatives."""
+        ways, offsets = directions(self.model, self.by), np.asarray(x, float) - self.start
+        found = _differences(
+            self.model, self.dt, self.coupling, self.of, ways, offsets, self.until, self.order, self.record_every
+        )
+        if found.value.shape:
+            raise ModelError(
+                f"Objective: of(run) has shape {found.value.shape}; what is made small has to be one number, such as "
+                "run.position('lower.end')[-1, 0] ** 2."
+            )
+        return float(found.value), found.jacobian
+
+
+def directions(model: Assembly, by: By) -> dict[str, dict[str, float]]:
+    """Numbers that change together, by the name of each; refused where they are no single numbers, or move no less than a tick."""
+    if isinstance(by, str) or not by:
+        raise ModelError(
+            f"gradient: by = {by!r}; give names of numbers, such as ['upper.masses.0', 'spring.stiffness']."
+        )
+    ways = (
+        {name: dict(each) for name, each in by.items()}
+        if isinstance(by, Mapping)
+        else {name: {name: 1.0} for name in by}
+    )
+    for name, together in ways.items():
+        for each in together:
+            found = parameter(model, each)
+            value = found.of(model)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise ModelError(f"gradient: '{each}' is {value!r}; name a single number, such as '{each}.0'.")
+            if found.kind == EVENTS and found.path[-1] == "time":
+                raise ModelError(
+                    f"gradient: '{each}': events happen at the nearest tick, so small differences tell nothing of it; let a "
+                    "condition bring the event about, and vary what it depends on."
+                )
+        if not together:
+            raise ModelError(f"gradient: '{name}' changes nothing; give numbers and how fast each changes.")
+    return ways
+
+
+def _differences(
+    model: Assembly, dt: float, coupling: Coupling | str | None, of: Of, ways: dict[str, dict[str, float]], offsets: Array,
+    until: float, order: int, record_every: int,
+) -> Gradient:  # fmt: skip
+    if order not in PLACES:
+        raise ModelError(f"gradient: order = {order!r}; give 2 or 4.")
+    steps = np.array(
+        [_step(model, together, offset, order) for together, offset in zip(ways.values(), offsets, strict=True)]
+    )
+    places = np.array([0, *(place for _ in ways for place in PLACES[order])])
+    which = np.array([-1, *(k for k in range(len(ways)) for _ in PLACES[order])])
+    moves = np.tile(offsets, (len(places), 1))
+    moves[np.arange(1, len(places)), which[1:]] += places[1:] * steps[which[1:]]
+    runs = _runs(model, dt, coupling, _columns(model, ways, moves), until, record_every)
+    values = np.array([np.asarray(of(run), float) for run in runs])
+    _check_events(runs)
+    jacobian, error = np.empty((*values.shape[1:], len(ways))), np.empty((*values.shape[1:], len(ways)))
+    for k, step in enumerate(steps):
+        own = {int(place): values[1 + len(PLACES[order]) * k + i] for i, place in enumerate(PLACES[order])}
+        near = (own[1] - own[-1]) / (2.0 * step)
+        if order == 2:
+            jacobian[..., k], error[..., k] = near, np.nan
+            continue
+        far = (own[2] - own[-2]) / (4.0 * step)
+        jacobian[..., k] = (4.0 * near - far) / 3.0
+        scale = max(float(np.abs(near).max(initial=0.0)), float(np.abs(far).max(initial=0.0)), 1e-300)
+        error[..., k] = (far - near) ** 2 / scale + ROUNDING * np.abs(values[0]) / step
+    found = Gradient(tuple(ways), values[0], jacobian, error, steps)
+    return found
+
+
+def _step(model: Assembly, together: Mapping[str, float], offset: float, order: int) -> float:
+    """A step along numbers that change together, of the size of the largest of them, or 1 where all are 0."""
+    sizes = [
+        abs(float(parameter(model, name).of(model)) + rate * offset) / abs(rate)
+        for name, rate in together.items()
+        if rate
+    ]
+    size = max(sizes, default=0.0)
+    step = (size or 1.0) * ROUNDING ** (1.0 / (order + 1))
+    return float(2.0 ** np.round(np.log2(step)))
+
+
+def _columns(model: Assembly, ways: Mapping[str, Mapping[str, float]], moves: Array) -> dict[str, Array]:
+    """Values of every number in all variants; `moves`: how far each goes along each way, (variants, ways)."""
+    columns: dict[str, Array] = {}
+    for k, together in enumerate(ways.values()):
+        for name, rate in together.items():
+            now = columns.get(name, np.full(len(moves), float(parameter(model, name).of(model))))
+            columns[name] = now + rate * moves[:, k]
+    return columns
+
+
+def _runs(
+    model: Assembly, dt: float, coupling: Coupling | str | None, columns: dict[str, Array], until: float, every: int
+) -> list[Run]:
+    ensemble = Ensemble(model, dt, coupling, vary=columns, record_every=every).run(until)
+    if ensemble.retired:
+        gone = next(iter(ensemble.retired.values()))
+        raise ModelError(f"gradient: a variant that differs a little does not come to its end: {gone.reason}")
+    return [ensemble.run_of(k) for k in range(len(ensemble))]
+
+
+def _check_events(runs: Sequence[Run]) -> None:
+    """Joints break at whole ticks: where these differ, differences are no derivatives."""
+    first = [(event["kind"], event["name"]) for event in runs[0].happenings]
+    broken = [{event["name"]: event["tick"] for event in run.happenings if event["kind"] == "break"} for run in runs]
+    for run, ticks in zip(runs, broken, strict=True):
+        if [(event["kind"], event["name"]) for event in run.happenings] != first:
+            raise ModelError(
+                "gradient: other events come to pass where a number differs a little; there is no derivative here."
+            )
+        for name, tick in ticks.items():
+            if tick != broken[0][name]:
+                raise ModelError(
+                    f"gradient: '{name}' breaks at tick {broken[0][name]}, and at {tick} where a number differs a little; as "
+                    "joints break at whole ticks, differences tell nothing. End before, or let a condition cut the joint."
+                )
+
+
+def _say_doubts(found: Gradient) -> None:
+    """Where differences of both orders do not agree the motion is too sensitive, or has a bend there."""
+    largest = np.abs(found.jacobian).max(axis=tuple(range(found.jacobian.ndim - 1)), initial=0.0)
+    off = found.error.max(axis=tuple(range(found.error.ndim - 1)), initial=0.0)
+    rounding = (
+        ROUNDING * float(np.abs(found.value).max(initial=0.0)) / found.steps
+    )  # all there is of what does not count
+    doubtful = np.flatnonzero((off > DOUBTFUL * largest) & (off > 100.0 * rounding))
+    if len(doubtful):
+        k = int(doubtful[np.argmax(off[doubtful] / np.maximum(largest[doubtful], 1e-300))])
+        warnings.warn(
+            f"gradient: differences by '{found.names[k]}' over one step and over two do not agree: off by about {off[k]:.1g} "
+            f"of {largest[k]:.3g}. The motion is sensitive, or has a bend there (a stop, dry friction); take a shorter time.",
+            RunWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,163 @@
+"""What an ensemble has recorded: pieces of one variant or of several that ran side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from coordinator.record.recorder import Segment
+from coordinator.record.series import PARTS
+from modular.elements import Array, Indices
+
+Names = dict[str, str]  # names of the model, with those in the samples
+
+
+@dataclass
+class Told:
+    """What is told of a variant beside its samples."""
+
+    events: list[dict[str, Any]] = field(default_factory=list)
+    margins: list[dict[str, Any]] = field(default_factory=list)
+    forms: dict[str, dict[str, Any]] = field(default_factory=dict)
+    estimate: dict[str, Any] | None = None  # about how far it is off; None: to be found from the samples
+    reason: str = ""  # why it was retired; nothing where it came to its end
+    component: str = ""  # the body or joint to look at first
+    tick: int = 0  # the tick that it reached, or in which it went wrong
+
+
+@dataclass
+class Piece:
+    """Variants that were recorded together; arrays are shared, names say whose."""
+
+    segments: list[Segment]
+    told: dict[int, Told]  # by variant
+    mark: str | None = None  # between a name of the model and the number of the variant, where there are several
+    seconds: float = 0.0  # of computing
+    places: dict[str, Array] = field(default_factory=dict)  # of ports, (samples, variants, d), where no more was kept
+    place_ticks: Indices = field(default_factory=lambda: np.empty(0, np.int64))
+    extremes: dict[str, Array] = field(default_factory=dict)  # of ports, lowest and highest, (variants, 2, d)
+
+    @property
+    def variants(self) -> tuple[int, ...]:
+        """Their numbers."""
+        return tuple(self.told)
+
+    def called(self, name: str, variant: int) -> str:
+        """What a member of the model is called in the samples."""
+        return name if self.mark is None else f"{name}{self.mark}{variant}"
+
+    def named(self, name: str) -> str:
+        """What something that is called so in the samples is called in the model."""
+        return name if self.mark is None else name.rpartition(self.mark)[0]
+
+    @cached_property
+    def ticks(self) -> Indices:
+        """Of the samples."""
+        return np.concatenate([s.ticks[: s.used] for s in self.segments]) if self.segments else np.empty(0, np.int64)
+
+    def series(self, part: str, name: str, key: str) -> Array | None:
+        """A series of a member in all variants, (samples, variants, …); NaN while it was not there, None where it never was."""
+        found: list[Array | None] = []
+        for segment in self.segments:
+            places = [segment.series(part, self.called(name, variant)) for variant in self.variants]
+            there = [place for place in places if place is not None and key in place[0]]
+            if not there:
+                found.append(None)
+                continue
+            table = there[0][0][key]
+            if len(there) == len(places) and all(place[0] is there[0][0] for place in there):
+                found.append(table[: segment.used, [place[1] for place in there]])
+                continue
+            values = np.full((segment.used, len(places), *table.shape[2:]), np.nan)
+            for k, place in enumerate(places):
+                if place is not None and key in place[0]:
+                    values[:, k] = place[0][key][: segment.used, place[1]]
+            found.append(values)
+        shapes = [values.shape[2:] for values in found if values is not None]
+        if not shapes:
+            return None
+        absent = [
+            np.full((segment.used, len(self.told), *shapes[0]), np.nan) if values is None else values
+            for segment, values in zip(self.segments, found, strict=True)
+        ]
+        return np.concatenate(absent)
+
+    def of(self, variant: int) -> list[Segment]:
+        """The samples of one, by the names of the model."""
+        if self.mark is None:
+            return self.segments
+        return list(together(self._part(segment, variant) for segment in self.segments))
+
+    def _part(self, segment: Segment, variant: int) -> Segment:
+        ending = f"{self.mark}{variant}"
+
+        def mine(names: Sequence[str], series: Mapping[str, Array]) -> tuple[list[str], dict[str, Array]] | None:
+            rows = [row for row, name in enumerate(names) if name.endswith(ending)]
+            if not rows:
+                return None
+            first, last = rows[0], rows[-1] + 1
+            which: Any = slice(first, last) if last - first == len(rows) else rows
+            own = {key: array[:, which] for key, array in series.items()}
+            return [self.named(names[row]) for row in rows], own
+
+        bodies, joints, forces = (
+            [part for group in getattr(segment, part_name) if (part := mine(*group)) is not None] for part_name in PARTS
+        )
+        closed = {self.named(name): book for name, book in segment.closed.items() if name.endswith(ending)}
+        return Segment(segment.ticks, bodies, joints, forces, closed, segment.used, segment.finished)
+
+    def sampled(self, which: Any) -> Piece:
+        """The same with some of its samples, by their numbers, in memory of their own."""
+        chosen = np.arange(len(self.ticks))[which]
+        segments, start = [], 0
+        for segment in self.segments:
+            here = chosen[(chosen >= start) & (chosen < start + segment.used)] - start
+            start += segment.used
+            if len(here):
+                segments.append(_picked(segment, here))
+        return Piece(segments, self.told, self.mark, self.seconds)
+
+
+def _picked(segment: Segment, which: Indices) -> Segment:
+    def picked(part: list[tuple[list[str], dict[str, Array]]]) -> list[tuple[list[str], dict[str, Array]]]:
+        return [(names, {key: array[which] for key, array in series.items()}) for names, series in part]
+
+    bodies, joints, forces = (picked(getattr(segment, part)) for part in PARTS)
+    return Segment(segment.ticks[which], bodies, joints, forces, segment.closed, len(which), True)
+
+
+def together(segments: Iterator[Segment]) -> Iterator[Segment]:
+    """Segments in which the same are there, one after the other, as one: others came or went between them."""
+    run: list[Segment] = []
+    for segment in segments:
+        if run and not _alike(run[-1], segment):
+            yield _joined(run)
+            run = []
+        run.append(segment)
+    if run:
+        yield _joined(run)
+
+
+def _alike(one: Segment, other: Segment) -> bool:
+    same = all(
+        [names for names, _ in getattr(one, part)] == [names for names, _ in getattr(other, part)] for part in PARTS
+    )
+    return same and one.closed.keys() == other.closed.keys()
+
+
+def _joined(run: list[Segment]) -> Segment:
+    if len(run) == 1:
+        return run[0]
+
+    def joined(part: str) -> list[tuple[list[str], dict[str, Array]]]:
+        return [
+            (names, {key: np.concatenate([getattr(s, part)[k][1][key][: s.used] for s in run]) for key in series})
+            for k, (names, series) in enumerate(getattr(run[0], part))
+        ]
+
+    ticks = np.concatenate([segment.ticks[: segment.used] for segment in run])
+    return Segment(ticks, joined("bodies"), joined("joints"), joined("forces"), run[-1].closed, len(ticks), True)

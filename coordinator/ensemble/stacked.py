@@ -1,0 +1,154 @@
+"""Variants side by side: in the stacks of one simulation, wherever none of them notices the others."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from coordinator.building.models_apart import UnlikeModels
+from coordinator.couplings import Coupling, Glued, Penalty
+from coordinator.engine.program import STRIKES, compiled, encountering
+from coordinator.ensemble.apart import Heard
+from coordinator.ensemble.copies import MARK, RENAMED, Names, side_by_side
+from coordinator.ensemble.parameters import GRAVITY
+from coordinator.ensemble.pieces import Piece, Told
+from coordinator.ensemble.variants import Variants
+from coordinator.record.run import Run
+from coordinator.simulation import Simulation
+from modular.errors import CouplingError, Diverged, ModelError, RunWarning
+from modular.force import BeginsAtRest, Decides
+from modular.table import Table
+
+CHANGES = ("cut", "break", "join", "add", "remove", "apply")  # kinds of events that change a model
+
+
+class Apart(Exception):
+    """Variants that cannot stand side by side: those of each part can, or one of them alone."""
+
+    def __init__(self, groups: Sequence[Sequence[int]]) -> None:
+        super().__init__(groups)
+        self.groups = [list(group) for group in groups]
+
+
+class WentWrong(Exception):
+    """One of several variants diverged: which."""
+
+    def __init__(self, variant: int) -> None:
+        super().__init__(variant)
+        self.variant = variant
+
+
+def why_apart(variants: Variants, coupling: Coupling, settings: dict[str, Any]) -> str:
+    """Why variants of a model have to run one after the other; nothing where they run side by side."""
+    model = variants.model
+    if type(coupling) not in (Penalty, Glued):
+        return f"{type(coupling).__name__} looks at all that is there together"
+    if isinstance(coupling, Penalty) and coupling.adaptive is not None:
+        return "adaptive steps are chosen for all that is there together"
+    if settings.get("project_velocities"):
+        return "initial velocities are projected in sweeps over all joints"
+    for name, body in model.bodies.items():
+        if body.hosted:
+            return f"'{name}' lives where only its worker knows it"
+    for each in model.schedule:
+        if each.condition is not None:
+            return "a condition divides the tick in which it comes true"
+        for event in each.events:
+            if type(event) not in RENAMED:
+                return f"{type(event).__name__} is not known to leave others alone"
+    if isinstance(coupling, Glued) and (model.schedule or any(edge.breaks_at for edge in model.joint_edges.values())):
+        return "under Glued joints are made and cut for all that is there together"
+    return _why_forces(variants, coupling, settings)
+
+
+def _why_forces(variants: Variants, coupling: Coupling, settings: dict[str, Any]) -> str:
+    """The same, as the first variant stands."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RunWarning)
+        with Simulation(variants.model_of(0), coupling=coupling, **settings) as simulation:
+            system = simulation.system
+            if system.implicit_forces:
+                return f"'{system.implicit_forces[0]}' is stiffer than the step, and found together with the joints"
+            if system.groups:
+                return "bodies are merged"
+            for stack in system.forces:
+                who = stack.names[0]
+                if isinstance(stack, BeginsAtRest) or id(stack) in map(id, encountering(system)):
+                    return f"'{who}' begins with what all contacts find together"
+                if hasattr(stack, "set_stages") and isinstance(coupling, Glued) and coupling.order > 2:
+                    return f"'{who}' has steps of higher order go in even stages while it is near"
+                if isinstance(stack, Decides):
+                    return f"'{who}' decides in Python"
+                if not isinstance(stack, Table) or any(compiled((stack, verb)) for verb in STRIKES):
+                    return f"'{who}' acts on what others do"
+            for stacks in (system.bodies, system.joints, system.forces):
+                for any_stack in stacks:
+                    if not isinstance(any_stack, Table):
+                        return f"'{any_stack.names[0]}' is plain Python"
+    return ""
+
+
+def gravity_of(variants: Variants, k: int) -> bytes:
+    """What variants that run side by side have in common."""
+    return np.array(variants.member(GRAVITY, GRAVITY, k), float).tobytes() if GRAVITY in variants else b""
+
+
+def run_stacked(
+    variants: Variants, which: Sequence[int], coupling: Coupling, until: float, settings: dict[str, Any], heard: Heard
+) -> Piece:
+    """These variants, to their end; raises `WentWrong` where one diverges."""
+    copies = side_by_side(variants, which)
+    names, begun = Names(copies), False
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RunWarning)
+        try:
+            with Simulation(copies, coupling=coupling, **settings) as simulation:
+                system = simulation.system
+                if system.implicit_forces or system.groups:  # the first variant has none
+                    raise Apart([[k] for k in which])
+                simulation.schedule.dry_run_done = True  # the first variant has compiled what its events need
+                begun = simulation.tick < round(until / simulation.dt)
+                simulation.run(until)
+                run = simulation.recorded
+        except Diverged as error:
+            found = names.variant(error.component)
+            raise WentWrong(which[0] if found is None else found) from error
+        except UnlikeModels as error:  # after an event some may be like others again: then each goes on by itself
+            raise Apart([[k] for k in which] if begun else error.groups) from error
+        except (ModelError, CouplingError) as error:
+            text, found = names.sentence(str(error))
+            whose = f"variant {found}" if found is not None else f"variants {which[0]} to {which[-1]}"
+            raise type(error)(f"Ensemble: {whose}: {text}") from error
+    for warning in caught:
+        text, found = names.sentence(str(warning.message))
+        heard.append((found, _said(warning, text)))
+    return Piece(list(run.segments), told_of(run, which, names), MARK, float(run.timings.get("seconds", 0.0)))
+
+
+def told_of(run: Run, which: Sequence[int], names: Names) -> dict[int, Told]:
+    """What was told of each variant."""
+    told = {k: Told(tick=int(run.settings["ticks"])) for k in which}
+    changes: list[tuple[int, int]] = []  # the ticks of changes of the model, and whose
+    for event in run.events:
+        if (owner := names.variant(event["name"])) is not None:
+            told[owner].events.append(names.in_model(event, owner))
+            changes += [(event["tick"], owner)] if event["kind"] in CHANGES else []
+    for entry in run.margins:
+        owners = {owner for name in entry["margins"] if (owner := names.variant(name)) is not None}
+        if entry["tick"] == 0 and changes[:1] != [(0, *owners)]:
+            owners = set(which)
+        elif changes and changes[0][0] == entry["tick"] and owners in (set(), {changes[0][1]}):
+            owners = {changes.pop(0)[1]}  # a change logs the margins around it, if there are any
+        for owner, own in names.shared_out(entry, owners).items():
+            told[owner].margins.append(own)
+    for joint, facts in run.forms.items():
+        if (owner := names.variant(joint)) is not None:
+            told[owner].forms[names.in_model(joint, owner)] = names.in_model(facts, owner)
+    return told
+
+
+def _said(warning: warnings.WarningMessage, text: str) -> warnings.WarningMessage:
+    return warnings.WarningMessage(warning.category(text), warning.category, warning.filename, warning.lineno)

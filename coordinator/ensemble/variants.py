@@ -1,0 +1,101 @@
+"""The variants of a model: which numbers differ, and the model of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from coordinator.ensemble.parameters import (
+    BODY,
+    EVENTS,
+    FORCE,
+    GRAVITY,
+    JOINT,
+    Parameter,
+    check_member,
+    parameter,
+    values_of,
+)
+from modular.assembly import Assembly
+from modular.elements import Array
+from modular.errors import ModelError
+
+Members = dict[tuple[str, str], Any]  # by kind and name, what a variant has instead of what the model has
+
+
+class Variants:
+    """A model, and what is other in each of its variants."""
+
+    def __init__(self, model: Assembly, vary: Mapping[str, Any]) -> None:
+        if not isinstance(vary, Mapping) or not vary:
+            raise ModelError(
+                f"Ensemble: vary = {vary!r}; give values by name, such as {{'upper.masses.0': np.linspace(0.5, 2.0, 100)}}."
+            )
+        self.model = model
+        self.parameters = [parameter(model, str(name)) for name in vary]
+        self.values: dict[str, Array] = {
+            found.name: values_of(found, model, vary[found.name]) for found in self.parameters
+        }
+        counts = {name: len(array) for name, array in self.values.items()}
+        if len(set(counts.values())) > 1:
+            told = ", ".join(f"'{name}' has {count}" for name, count in counts.items())
+            raise ModelError(f"Ensemble: vary: {told}; give every name a value for each variant.")
+        self.count = next(iter(counts.values()))
+        if not self.count:
+            raise ModelError("Ensemble: vary gives no values; give at least one variant.")
+        self._by_member: dict[tuple[str, str], list[Parameter]] = {}
+        for found in self.parameters:
+            self._by_member.setdefault((found.kind, found.owner), []).append(found)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __contains__(self, kind: object) -> bool:
+        """Whether something of a kind differs."""
+        return any(found.kind == kind for found in self.parameters)
+
+    def value(self, name: str, k: int) -> Any:
+        """The number or numbers of a variant."""
+        row = self.values[name][k]
+        return float(row) if row.ndim == 0 else tuple(map(tuple, row.tolist())) if row.ndim > 1 else tuple(row.tolist())
+
+    def members(self, k: int) -> Members:
+        """What a variant has instead of what the model has; refused where that is no such thing."""
+        return {(kind, owner): self.member(kind, owner, k) for kind, owner in self._by_member}
+
+    def member(self, kind: str, owner: str, k: int) -> Any:
+        """One of them."""
+        parameters = self._by_member[kind, owner]
+        member = parameters[0].member(self.model)
+        try:
+            for found in parameters:
+                member = found.changed(member, self.value(found.name, k))
+            problems = check_member(kind, owner, member, self.model.dimension)
+        except (ModelError, TypeError, ValueError) as error:
+            problems = [str(error)]
+        if problems:
+            told = ", ".join(f"{found.name} = {self.value(found.name, k)}" for found in parameters)
+            raise ModelError(f"Ensemble: variant {k}: {told}: {problems[0]}")
+        return member
+
+    def check(self, which: Iterable[int] | None = None) -> None:
+        """Refuse the first variant whose numbers cannot be."""
+        for k in range(self.count) if which is None else which:
+            self.members(k)
+
+    def model_of(self, k: int) -> Assembly:
+        """The model of one variant."""
+        if not 0 <= k < self.count:
+            raise ModelError(f"Ensemble: there is no variant {k}; they are numbered from 0 to {self.count - 1}.")
+        found = self.model.copy()
+        homes: dict[str, dict[str, Any]] = {BODY: found.bodies, JOINT: found.joint_edges, FORCE: found.force_edges}
+        for (kind, owner), member in self.members(k).items():
+            if kind == GRAVITY:
+                found.gravity = np.array(member, float)
+            elif kind == EVENTS:
+                found.schedule = list(member)
+            else:
+                homes[kind][owner] = member
+        return found
