@@ -119,6 +119,8 @@ def parsed(data: bytes, file: str) -> Element:
     except expat.ExpatError as error:
         what = expat.errors.messages[error.code]
         raise ModelError(f"{file}:{error.lineno}: no XML ({what}); mend the line, or write the file again.") from error
+    except ModelError:
+        raise
     except (LookupError, ValueError) as error:  # an encoding that nobody knows
         raise ModelError(f"{file}: no XML ({shown(str(error))}); write it in UTF-8.") from error
     return top.inside[0]

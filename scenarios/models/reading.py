@@ -9,7 +9,7 @@ from typing import Any
 
 from modular.assembly import Assembly
 from modular.errors import ModelError
-from scenarios.catalogue import IMPORTED
+from scenarios.catalogue import IMPORTED, OWN
 from scenarios.models.building import built
 from scenarios.models.markup import parsed_file
 from scenarios.models.robot import Robot
@@ -48,7 +48,10 @@ def read_model(
         if not isinstance(given, bool):
             raise ModelError(f"{label} = {given!r}; give true or false.")
     if path.suffix not in IMPORTED:
-        raise ModelError(f"'{path}': files of other programs are read by their ending, {', '.join(IMPORTED)}.")
+        raise ModelError(
+            f"'{path}': files of other programs are read by their ending, {', '.join(IMPORTED)}; our own, {' and '.join(OWN)}, by "
+            "scenarios.load."
+        )
     report = Report(path.name)
     robot = robot_of(parsed_file(path), report)
     if not stops:
