@@ -22,7 +22,7 @@ from modular.names import hint
 from scenarios.models.document import Node
 from scenarios.models.kinds import named
 from scenarios.models.markup import shown
-from scenarios.models.values import Scope, fields_of, made, number, read_value, told
+from scenarios.models.values import FAILURES, Scope, fields_of, made, number, read_value, told
 
 PLACING = ("at", "turned", "hole")
 WORKED_OUT = ("mass", "inertia", "centre")  # what a body has of its solid
@@ -69,7 +69,7 @@ def _sum(node: Node, scope: Scope) -> Solid:
             if hole and found is None:
                 raise ModelError("a hole stands first, in nothing; write what it is in before it.")
             found = solid if found is None else found - solid if hole else found + solid
-        except ModelError as error:
+        except FAILURES as error:
             raise told(error, part) from error
     if found is None:
         raise node.refuse("it is empty; write one shape or more.")
@@ -99,7 +99,7 @@ def _shape(node: Node, scope: Scope) -> tuple[Solid, bool]:
         if (at := node.get("at")) is not None:
             place = read_value(at, Sequence[float], scope)
             solid = solid.moved((*place, 0.0) if len(place) == 2 else place)
-    except ModelError as error:
+    except FAILURES as error:
         raise told(error, node) from error
     hole = node.get("hole")
     return solid, hole is not None and bool(read_value(hole, bool, scope))

@@ -483,7 +483,8 @@ def check_damaged(ending: str, seeds: range, write) -> None:
             assert path.name in str(error), (seed, str(error))
         except BaseException as error:
             raise AssertionError(f"seed {seed}: {error!r}") from error
-        assert time.process_time() - before < 1.0, seed
+        searched = "[assemble]" in path.read_text(encoding="utf-8", errors="replace")  # where nothing closes, a while
+        assert time.process_time() - before < (10.0 if searched else 1.0), seed
 
 
 @pytest.mark.filterwarnings("ignore")

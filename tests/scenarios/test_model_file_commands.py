@@ -85,3 +85,19 @@ def test_the_schema_is_json_and_holds_what_there_is():
 def test_a_model_is_not_saved_as_json_under_the_name_of_toml():
     with pytest.raises(ValueError, match=r"ends in .json"):
         scenarios.load("four-bar").save("four-bar.toml")
+
+
+def test_a_model_is_exported_for_other_programs_and_what_they_do_not_get_is_told():
+    written = modular("export", "four-bar", "--set", "crank=0.12", "--out", "four-bar.xml")
+    assert written.exit_code == 0 and Path("four-bar.xml").read_text(encoding="utf-8").startswith("<mujoco")
+    told = modular("export", "double-pendulum", "--out", "pendulum.urdf")
+    assert told.exit_code == 0 and "dropped: gravity" in told.stdout and Path("pendulum.urdf").is_file()
+    for words, said in (
+        (("export", "four-bar", "--out", "four-bar.xml"), "is there already"),
+        (("export", "double-pendulum", "--out", "b.urdf", "--strict"), "--strict"),
+        (("export", "slider-crank", "--out", "b.xml"), "joint 'slide'"),
+        (("export", "no-such", "--out", "b.xml"), "there is no scenario"),
+        (("export", "four-bar", "--out", "no/b.xml"), "there is no folder"),
+    ):
+        result = modular(*words)
+        assert result.exit_code == 2 and said in result.stderr, words
