@@ -43,8 +43,8 @@ def run(
         str,
         typer.Argument(
             metavar="TARGET",
-            help="A ready system (see modular list), a model file (.toml, .json, .urdf), or a Python file with build(**settings), "
-            "which is executed.",
+            help="A ready system (see modular list), a model file (.toml, .json, .urdf, .xml), or a Python file with "
+            "build(**settings), which is executed.",
         ),
     ],
     dt: Step = None,

@@ -10,11 +10,13 @@ from typing import Any
 from modular.assembly import Assembly
 from modular.errors import ModelError
 from scenarios.catalogue import IMPORTED, OWN
+from scenarios.models import mjcf, urdf
 from scenarios.models.building import built
 from scenarios.models.markup import parsed_file
 from scenarios.models.robot import Robot
 from scenarios.models.told import APPROXIMATED, Report
-from scenarios.models.urdf import robot_of
+
+READERS = {"robot": urdf, "mujoco": mjcf}  # by the first element, whatever the ending
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ def read_model(
     strict: bool = False,
     values: Mapping[str, Any] | None = None,
 ) -> Imported:
-    """A model out of a URDF file.
+    """A model out of a URDF or MJCF file.
 
     `base`: "fixed" holds the topmost link on the ground, "free" lets it move. `repair` takes the nearest possible inertia where no
     body has what the file says. `stops` False leaves limits of joints out, as solvers of the whole system need walls with a
@@ -53,7 +55,8 @@ def read_model(
             "scenarios.load."
         )
     report = Report(path.name)
-    robot = robot_of(parsed_file(path), report)
+    root = parsed_file(path)
+    robot = READERS.get(root.tag, urdf).robot_of(root, report)
     if not stops:
         _without_stops(robot, report)
     assembly, begins = built(robot, report, base=base, repair=repair, values=values)

@@ -16,6 +16,7 @@ from campaign import shortened, some
 from components import Revolute, Rod, Solid
 from coordinator import Simulation
 from damage import damaged
+from mjcf_model import MJCF
 from modular import Assembly, Cut, Limit, ModelError
 from modular.errors import ImportedWarning
 from scenarios import catalogue
@@ -457,8 +458,8 @@ def test_a_file_to_begin_with_moves_as_it_stands(name, tmp_path: Path):
 
 def texts(ending: str) -> list[str]:
     """Good ones."""
-    if ending == "urdf":
-        return [ARM]
+    if ending in ("urdf", "xml"):
+        return [ARM if ending == "urdf" else MJCF]
     models = [
         scenarios.load(name)
         for name in ("robot-arm", "switching-pendulum", "flexible-slider-crank", "worn-crank", "four-bar")
@@ -488,14 +489,14 @@ def check_damaged(ending: str, seeds: range, write) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("ending", ["toml", "json", "urdf"])
+@pytest.mark.parametrize("ending", ["toml", "json", "urdf", "xml"])
 def test_damaged_files_are_refused_in_a_sentence(ending, written):
     check_damaged(ending, range(150), written)
 
 
 @pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("ending", ["toml", "json", "urdf"])
+@pytest.mark.parametrize("ending", ["toml", "json", "urdf", "xml"])
 def test_many_damaged_files_are_refused_in_a_sentence(ending, written):
     check_damaged(ending, range(10_000, 10_000 + some(100_000)), written)
 
