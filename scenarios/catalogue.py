@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SYSTEMS = Path(__file__).parent / "systems"
 OWN = (".toml", ".json")  # endings of our own files
-IMPORTED = (".urdf", ".xml")  # endings of files that other programs write
+IMPORTED = (".urdf", ".xml", ".sdf")  # endings of files that other programs write
 READING = ("base", "repair", "stops", "strict")  # settings of reading them
 GROUPS = ("The thesis", "Courses", "Mechanisms", "Spinning and rolling", "Contact", "Driven and controlled")
 
@@ -174,7 +174,7 @@ def _function(name: str) -> Callable[..., Any]:
         hint = (
             f"did you mean '{near[0]}'?"
             if near
-            else f"known: {', '.join(names())}; or give a Python file, or a model file (.toml, .json, .urdf, .xml)."
+            else f"known: {', '.join(names())}; or give a Python file, or a model file (.toml, .json, .urdf, .xml, .sdf)."
         )
         raise ModelError(f"there is no scenario '{name}'; {hint}")
     function = getattr(module, "build", None)

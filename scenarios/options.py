@@ -13,7 +13,7 @@ Scenario = Annotated[
     str,
     typer.Argument(
         metavar="TARGET",
-        help="A ready system, a model file (.toml, .json, .urdf, .xml), or a Python file with build(**settings), which is "
+        help="A ready system, a model file (.toml, .json, .urdf, .xml, .sdf), or a Python file with build(**settings), which is "
         "executed.",
     ),
 ]

@@ -24,7 +24,7 @@ def import_(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="A robot, FILE.urdf, a model of MuJoCo, FILE.xml, or one of ours.", show_default=False
+            metavar="FILE", help="FILE.urdf, FILE.xml (MJCF), FILE.sdf, or a model of ours.", show_default=False
         ),
     ],
     out: Annotated[
@@ -69,7 +69,7 @@ def import_(
     An inertia that no body has is refused, with its eigenvalues and the nearest possible one, which --repair takes. Joints
     begin at 0, or at the stop nearest to it.
 
-    Every verb that takes a model takes FILE.urdf and FILE.xml (MJCF) as well; options of reading are then given by --set.
+    Every verb that takes a model takes FILE.urdf, FILE.xml (MJCF) and FILE.sdf as well; options of reading are then given by --set.
 
     Models of ours, .toml and .json, are written in the other form; sums, repeats and includes are worked out.
 

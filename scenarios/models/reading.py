@@ -10,13 +10,13 @@ from typing import Any
 from modular.assembly import Assembly
 from modular.errors import ModelError
 from scenarios.catalogue import IMPORTED, OWN
-from scenarios.models import mjcf, urdf
+from scenarios.models import mjcf, sdf, urdf
 from scenarios.models.building import built
 from scenarios.models.markup import parsed_file
 from scenarios.models.robot import Robot
 from scenarios.models.told import APPROXIMATED, Report
 
-READERS = {"robot": urdf, "mujoco": mjcf}  # by the first element, whatever the ending
+READERS = {"robot": urdf, "mujoco": mjcf, "sdf": sdf}  # by the first element, whatever the ending
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from scenarios.models.expressions import worked_out
 from scenarios.models.schema import schema
 from scenarios.models.starting import STARTS, starts, write_start
 from scenarios.models.writing import model_text
+from sdf_model import SDF
 from urdf_arm import ARM
 
 PENDULUM = """
@@ -458,8 +459,9 @@ def test_a_file_to_begin_with_moves_as_it_stands(name, tmp_path: Path):
 
 def texts(ending: str) -> list[str]:
     """Good ones."""
-    if ending in ("urdf", "xml"):
-        return [ARM if ending == "urdf" else MJCF]
+    others = {"urdf": ARM, "xml": MJCF, "sdf": SDF}
+    if ending in others:
+        return [others[ending]]
     models = [
         scenarios.load(name)
         for name in ("robot-arm", "switching-pendulum", "flexible-slider-crank", "worn-crank", "four-bar")
@@ -489,14 +491,14 @@ def check_damaged(ending: str, seeds: range, write) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("ending", ["toml", "json", "urdf", "xml"])
+@pytest.mark.parametrize("ending", ["toml", "json", "urdf", "xml", "sdf"])
 def test_damaged_files_are_refused_in_a_sentence(ending, written):
     check_damaged(ending, range(150), written)
 
 
 @pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("ending", ["toml", "json", "urdf", "xml"])
+@pytest.mark.parametrize("ending", ["toml", "json", "urdf", "xml", "sdf"])
 def test_many_damaged_files_are_refused_in_a_sentence(ending, written):
     check_damaged(ending, range(10_000, 10_000 + some(100_000)), written)
 

@@ -185,7 +185,7 @@ WRONG = [
     (BOMB, r"robot.urdf:1: <!DOCTYPE r> is refused"),
     ("", "no XML"),
     ("<robot><link name='a'></robot>", "robot.urdf:1: no XML"),
-    ("<sdf/>", "begins with <robot>"),
+    ("<usd/>", "begins with <robot>"),
     ("<robot/>", "no <link>"),
     ("<robot>" * 200 + "</robot>" * 200, "more than 100 elements in each other"),
     ("<robot><link/></robot>", 'it has no name="…"'),
