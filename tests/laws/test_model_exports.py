@@ -30,6 +30,7 @@ from components import (
     Universal,
 )
 from coordinator import Glued, Simulation
+from coordinator.analysis import assemble
 from modular import Assembly, ModelError, Port
 from scenarios.models import export_model, read_model
 from scenarios.models.rigid import mechanism
@@ -137,6 +138,29 @@ def test_a_model_that_begins_elsewhere_than_it_is_written_begins_there(tmp_path:
     closed.apply("rub", Friction(0.0, 0.003), "crank.end", "coupler.start")
     closed.apply("torque", Motor(0.1), "coupler.start", "crank.end")
     there = in_mujoco(closed, tmp_path / "bent.xml", 1e-4, 0.4)
+    assert np.abs(there - here(closed, 5e-4, 4, 0.4)).max() < 1e-8
+
+
+def test_axes_go_with_the_bodies_that_carry_them(tmp_path: Path):
+    """In space, where a body begins turned: the axis of a hinge and of a slide, given and left out."""
+    model = Assembly(title="turned")
+    tensor = ((0.03, 0.002, -0.001), (0.002, 0.04, 0.003), (-0.001, 0.003, 0.05))
+    tilted = Port((0.4, 0.0, 0.1), ((0.0, 1.0, 0.0), (-0.6, 0.0, 0.8), (0.8, 0.0, 0.6)))
+    for name, centre, ports in (
+        ("a", (0.2, 0.1, 0.0), {"s": (0.0, 0.0, 0.0), "e": tilted}),
+        ("b", (0.6, 0.1, 0.2), {"s": (0.4, 0.0, 0.1), "e": (0.7, 0.2, 0.4)}),
+        ("c", (0.8, 0.3, 0.5), {"s": (0.7, 0.2, 0.4), "e": (0.9, 0.4, 0.6)}),
+    ):
+        model.add(name, RigidBody(mass=1.0, inertia=tensor, centre=centre, ports=ports))
+    model.join("ball", Spherical(), "ground", "a.s")
+    model.join("hinge", Revolute(), "a.e", "b.s")
+    model.join("rail", Prismatic(axis=(0.3, -0.2, 1.0)), "c.s", "b.e")
+    model.join("rope", Distance(length=0.3), "ground", "c.e", at=(0.4, 0.7, 0.9))  # it is 0.66 m away
+    closed = assemble(model)
+    closed.cut("rope")
+    turned = mechanism(closed).bodies["a"].turn
+    assert np.abs(turned - np.eye(3)).max() > 0.1
+    there = in_mujoco(closed, tmp_path / "turned.xml", 1e-4, 0.4)
     assert np.abs(there - here(closed, 5e-4, 4, 0.4)).max() < 1e-8
 
 

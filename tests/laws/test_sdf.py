@@ -55,6 +55,8 @@ def by_hand() -> Assembly:
     model.join("foot", Revolute(axis=-across), "ground", "rocker.start")
     model.apply("friction", Friction(0.0, 0.01, axis=across), "ground", "crank.start")
     model.apply("spring", TableSpring((0.2, 1.2), (0.0, 0.7), measure="angle", axis=across), "ground", "crank.start")
+    held = TableSpring((0.4, 1.4), (0.0, 0.5), measure="angle", axis=-across)  # the ground is the child there
+    model.apply("other-spring", held, "ground", "rocker.start")
     return model
 
 

@@ -27,7 +27,8 @@ SDF = """<sdf version="1.10">
       <axis><xyz expressed_in="__model__">0 1 0</xyz></axis><axis2><xyz expressed_in="__model__">1 0 0.2</xyz></axis2></joint>
     <joint name="top" type="ball"><parent>coupler</parent><child>rocker</child><pose>0 0 0.15 0 0 0</pose></joint>
     <joint name="foot" type="revolute"><parent>rocker</parent><child>world</child><pose relative_to="rocker">0 0 -0.1 0 0 0</pose>
-      <axis><xyz expressed_in="__model__">0 2 0</xyz></axis></joint>
+      <axis><xyz expressed_in="__model__">0 2 0</xyz>
+        <dynamics><spring_stiffness>0.5</spring_stiffness><spring_reference>0.4</spring_reference></dynamics></axis></joint>
   </model>
   <model name="block"><static>true</static><link name="stone"><pose>1 0 0 0 0 0</pose></link></model>
   <model name="stray"><link name="stone"><pose>2 0 0 0 0 0</pose></link></model>
