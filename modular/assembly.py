@@ -396,6 +396,10 @@ class Assembly(Spelt):
         That of a running simulation is written as it was given, with what was done to it since as events at their times: who
         runs it comes to where the simulation stands.
         """
+        if Path(path).suffix == ".toml":
+            raise ModelError(
+                f"'{path}': save writes JSON; give a name that ends in .json. modular import FILE.json -o {path} writes it as TOML."
+            )
         put_in_place(Path(path), json.dumps(self.given().to_data(), indent=2).encode())
 
     @classmethod

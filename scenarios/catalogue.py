@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from modular.assembly import Assembly
 
 SYSTEMS = Path(__file__).parent / "systems"
-IMPORTED = (".urdf",)  # endings of files that other programs write
+OWN = (".toml", ".json")  # endings of our own files
+IMPORTED = (".urdf", ".xml", ".sdf")  # endings of files that other programs write
 READING = ("base", "repair", "stops", "strict")  # settings of reading them
 GROUPS = ("The thesis", "Courses", "Mechanisms", "Spinning and rolling", "Contact", "Driven and controlled")
 
@@ -66,13 +67,12 @@ def describe(name: str) -> tuple[str, dict[str, str]]:
 
 
 def build(name: str, settings: Mapping[str, Any]) -> Assembly:
-    """The assembly of a scenario, of a Python file that defines `build(**settings)`, of a file that `Assembly.save` wrote, or of
-    one of another program."""
+    """The assembly of a scenario, a Python file that defines `build(**settings)`, a model file, or a file of another program."""
     from modular.assembly import Assembly
     from modular.errors import ModelError
 
-    if name.endswith(".json"):
-        return _saved(name, settings)
+    if name.endswith(OWN):
+        return _own(name, settings)
     if name.endswith(IMPORTED):
         return _imported(name, settings)
     function = _function(name)
@@ -92,7 +92,7 @@ def build(name: str, settings: Mapping[str, Any]) -> Assembly:
 
 def is_file(target: str) -> bool:
     """Whether a target is meant as a file."""
-    return target.endswith((".py", ".json", *IMPORTED))
+    return target.endswith((".py", *OWN, *IMPORTED))
 
 
 def _imported(name: str, settings: Mapping[str, Any]) -> Assembly:
@@ -110,18 +110,12 @@ def _imported(name: str, settings: Mapping[str, Any]) -> Assembly:
     return found.assembly
 
 
-def _saved(name: str, settings: Mapping[str, Any]) -> Assembly:
-    """A model as it was saved, which has no settings any more."""
-    from modular.assembly import Assembly
-    from modular.errors import ModelError
+def _own(name: str, settings: Mapping[str, Any]) -> Assembly:
+    """A model as people write it, or as it was saved; settings are those of its parameters."""
+    from scenarios.models.own_file import read_own
 
     path = _there(name)
-    for setting in settings:
-        raise ModelError(
-            f"'{name}' is a saved model and has no setting '{setting}'; build it again with another one, or leave "
-            "--set out."
-        )
-    assembly = Assembly.load(path)
+    assembly = read_own(path, settings)
     assembly.title = assembly.title or path.stem
     return assembly
 
@@ -170,7 +164,7 @@ def _function(name: str) -> Callable[..., Any]:
     elif name in names():
         module = importlib.import_module(f"scenarios.systems.{name.replace('-', '_')}")
     elif Path(name).is_dir():
-        other = "give a ready system, a Python file or a saved model (.json)"
+        other = "give a ready system, a Python file or a model file (.toml, .json)"
         verbs = f"modular show {name} draws the run in it, modular rerun repeats it, modular resume goes on"
         raise ModelError(
             f"'{name}' is a folder, not a model; {verbs if (Path(name) / 'run.json').is_file() else other}."
@@ -180,8 +174,7 @@ def _function(name: str) -> Callable[..., Any]:
         hint = (
             f"did you mean '{near[0]}'?"
             if near
-            else f"known: {', '.join(names())}; or give a Python file, a model that Assembly.save wrote (.json), or a robot "
-            "(.urdf)."
+            else f"known: {', '.join(names())}; or give a Python file, or a model file (.toml, .json, .urdf, .xml, .sdf)."
         )
         raise ModelError(f"there is no scenario '{name}'; {hint}")
     function = getattr(module, "build", None)

@@ -35,6 +35,7 @@ from scenarios.commands.resume import resume
 from scenarios.commands.rewind import rewind
 from scenarios.commands.run import run
 from scenarios.commands.show import show
+from scenarios.commands.starting import new, schema
 from scenarios.commands.statics import equilibrium, inverse, linearise, statics
 from scenarios.commands.study import study
 from scenarios.commands.workers import keys, worker
@@ -126,6 +127,7 @@ def modular(
       [bold]modular resume --help[/bold]               go on with a run, or further
       [bold]modular rewind --help[/bold]               its last ticks again, one by one
       [bold]modular export --help[/bold]               take it elsewhere, as NetCDF or CSV
+      [bold]modular new four-bar[/bold]                a model file, to go on with
       [bold]modular import robot.urdf[/bold]           what of a robot was read, what not
       [bold]modular gallery[/bold]                     every figure of chapter VI of the thesis
       [bold]modular study double-pendulum[/bold]       steps and couplings: errors, orders
@@ -144,8 +146,8 @@ def modular(
 app.command("list")(list_)
 app.command("import")(import_)
 for command in (
-    run, check, draw, assemble, mobility, kinematics, statics, equilibrium, inverse, modes,
-    equations, linearise, show, gallery, study, compare, rerun, resume, rewind, export, live, replay, bench, worker, kernels,
+    run, check, draw, assemble, mobility, kinematics, statics, equilibrium, inverse, modes, equations, linearise, show, gallery,
+    study, compare, rerun, resume, rewind, export, live, replay, bench, worker, kernels, new, schema,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(keys, name="keys")

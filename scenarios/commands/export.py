@@ -1,16 +1,19 @@
-"""The command `modular export`: a run folder for other tools."""
+"""The command `modular export`: a run folder for other tools, a model for other programs."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from modular.errors import ModelError
-from scenarios.options import Overwrite, RunDir
+from scenarios.options import Overwrite, Settings
 from scenarios.terminal import console_for, refusals, say
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 class Format(StrEnum):
@@ -21,10 +24,17 @@ class Format(StrEnum):
 
 
 ENDINGS = {".nc": Format.NETCDF, ".csv": Format.CSV}
+MODEL_ENDINGS = (".xml", ".urdf")
 
 
 def export(
-    folder: RunDir,
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR|TARGET",
+            help="A run folder, as modular run or Run.save wrote it; or a model, as for modular run.",
+        ),
+    ],
     form: Annotated[
         Format | None,
         typer.Option(
@@ -37,25 +47,39 @@ def export(
         typer.Option(metavar="FILE", help="The file to write; default: run.nc or run.csv in the run folder."),
     ] = None,
     overwrite: Overwrite = False,
+    settings: Settings = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Of a model: refuse what drops anything that bears on the motion.")
+    ] = False,
 ) -> None:
-    """Write a saved run as NetCDF or CSV: motion of every port, energies, joint errors, reactions, ledgers.
+    """Write a saved run as NetCDF or CSV, or a model as MJCF or URDF for other programs.
 
     \b
     Examples:
       [bold]modular export runs/double-pendulum --format netcdf[/bold]
       [bold]modular export runs/double-pendulum --format csv --out pendulum.csv[/bold]
+      [bold]modular export four-bar --set crank=0.12 --out four-bar.xml[/bold]
 
-    NetCDF keeps every quantity as one variable with named dimensions (time, port, axis, joint, …) and units, and the model,
-    settings and events as text; it needs the extra data: python -m pip install 'modular-multibody\\[data]'. In Python,
-    Run.load(DIR).to_xarray() gives the same Dataset, Run.load(DIR).to_pandas() the table.
+    Of a run: motion of every port, energies, joint errors, reactions, ledgers. NetCDF keeps every quantity as one variable with
+    named dimensions (time, port, axis, joint, …) and units, and the model, settings and events as text; it needs the extra
+    data: python -m pip install 'modular-multibody\\[data]'. In Python, Run.load(DIR).to_xarray() gives the same Dataset,
+    Run.load(DIR).to_pandas() the table.
 
     CSV needs nothing. It has one row per sample and one column per number, with names such as "lower.end vx \\[m/s]".
     Both keep every digit.
+
+    Of a model: FILE.xml is MJCF for MuJoCo, a tree of joints, with equalities where loops close; FILE.urdf is URDF, trees alone.
+    What the format has no form for is told; bodies that bend, and joints that it does not know, are refused by name.
 
     Exit code: 0 done, 2 refused.
     """
     console = console_for()
     with refusals():
+        if out is not None and out.suffix in MODEL_ENDINGS and not folder.is_dir():
+            _export_model(console, str(folder), out, overwrite, settings, strict)
+            return
+        if settings or strict:
+            raise ModelError("--set and --strict are for models; write one as FILE.xml (MJCF) or FILE.urdf with --out.")
         from coordinator.record.export import write_csv, write_netcdf
         from scenarios.report.folder import EXPORT_FILES, check_writable, load_run
         from scenarios.report.progress import waiting
@@ -81,3 +105,20 @@ def export(
         with waiting(console, "writing…"):
             written = (write_netcdf if form is Format.NETCDF else write_csv)(run, file)
         say(console, f"{written}: {len(run):,} samples, {written.stat().st_size / 1e6:.3g} MB")
+
+
+def _export_model(
+    console: Console, target: str, out: Path, overwrite: bool, settings: list[str] | None, strict: bool
+) -> None:
+    """A model for other programs, and what they do not get of it."""
+    from scenarios.models import export_model
+    from scenarios.target import load
+
+    if out.exists() and (not overwrite or out.is_dir()):
+        raise ModelError(f"{out} is there already; choose another file with --out, or replace it with --overwrite.")
+    if not out.resolve().parent.is_dir():
+        raise ModelError(f"--out {out}: there is no folder {out.parent}; make it first.")
+    model, _ = load(target, settings)
+    for line in export_model(model, out, strict=strict).lines():
+        say(console, line)
+    say(console, f"written: {out}")

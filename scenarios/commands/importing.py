@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from modular.errors import ModelError
+from scenarios.catalogue import OWN
 from scenarios.terminal import console_for, refusals, say
 
 
@@ -20,11 +21,16 @@ class Base(StrEnum):
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A robot: FILE.urdf.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="FILE.urdf, FILE.xml (MJCF), FILE.sdf, or a model of ours.", show_default=False
+        ),
+    ],
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="FILE", help="Write the model, as JSON; left out, only the report is told."
+            "--out", "-o", metavar="FILE", help="Write the model, as TOML or JSON; left out, only the report is told."
         ),
     ] = None,
     base: Annotated[
@@ -48,12 +54,13 @@ def import_(
         bool, typer.Option("--all", help="List every element that was approximated or dropped, one a line.")
     ] = False,
 ) -> None:
-    """Read a robot that another program wrote, and tell what was read, approximated and dropped.
+    """Read a robot that another program wrote, tell what was read, approximated and dropped, and write it as a model of ours.
 
     \b
     Examples:
       [bold]modular import robot.urdf[/bold]
-      [bold]modular import robot.urdf -o robot.json --set elbow=0.7[/bold]
+      [bold]modular import robot.urdf -o robot.toml --set elbow=0.7[/bold]
+      [bold]modular import model.json -o model.toml[/bold]
       [bold]modular run robot.urdf --set base=free --set repair=true[/bold]
 
     Links become bodies and their frames ports, links that are joined by fixed joints one body. Limits become stops, friction and
@@ -62,24 +69,42 @@ def import_(
     An inertia that no body has is refused, with its eigenvalues and the nearest possible one, which --repair takes. Joints
     begin at 0, or at the stop nearest to it.
 
-    Every verb that takes a model takes FILE.urdf as well; options of reading are then given by --set.
+    Every verb that takes a model takes FILE.urdf, FILE.xml (MJCF) and FILE.sdf as well; options of reading are then given by --set.
+
+    Models of ours, .toml and .json, are written in the other form; sums, repeats and includes are worked out.
 
     Exit code: 0 done, 2 refused.
     """
     console = console_for()
     with refusals():
         from scenarios.models import read_model
-        from scenarios.report.imported import print_imported
+        from scenarios.models.writing import write_model
+        from scenarios.report.imported import print_imported, print_model
         from scenarios.settings import read_settings
+        from scenarios.target import build
 
-        if out is not None and out.suffix != ".json":
-            raise ModelError(f"--out {out}: models are written as JSON; give a name that ends in .json.")
+        if out is not None and out.suffix not in OWN:
+            raise ModelError(f"--out {out}: models are written as {' or '.join(OWN)}; give such a name.")
         if out is not None and not out.resolve().parent.is_dir():
             raise ModelError(f"--out {out}: the folder '{out.parent}' is not there; make it first.")
-        found = read_model(
-            file, base=base.value, repair=repair, stops=stops, strict=strict, values=read_settings(settings or [])
-        )
-        print_imported(console, found, full=full)
+        values = read_settings(settings or [])
+        if file.suffix in OWN:
+            asked = [
+                base is not Base.FIXED and "--base",
+                repair and "--repair",
+                not stops and "--no-stops",
+                strict and "--strict",
+            ]
+            if given := [option for option in asked if option]:
+                raise ModelError(f"{given[0]}: '{file}' is a model of ours, which is read as it stands; leave it out.")
+            assembly = build(str(file), values)
+            print_model(console, assembly)
+        else:
+            found = read_model(file, base=base.value, repair=repair, stops=stops, strict=strict, values=values)
+            print_imported(console, found, full=full)
+            assembly = found.assembly
         if out is not None:
-            found.assembly.save(out)
+            if out.exists() and out.samefile(file):
+                raise ModelError(f"--out {out}: that is the file that is read; give another name.")
+            write_model(assembly, out)
             say(console, f"written: {out}")

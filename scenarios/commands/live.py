@@ -38,8 +38,8 @@ def live(
         str,
         typer.Argument(
             metavar="TARGET",
-            help="A ready system (see modular list), a Python file with build(**settings), which is executed, a model (.json) or a "
-            "run folder.",
+            help="A ready system (see modular list), a model file (.toml, .json, .urdf, .xml, .sdf), a Python file with "
+            "build(**settings), which is executed, or a run folder.",
         ),
     ],
     dt: Step = None,
@@ -171,8 +171,6 @@ def _simulation(
         dt = dt_there if dt is None else dt
         if settings:
             raise ModelError("--set: a run folder holds a model that is built already; leave --set out.")
-    elif path.suffix == ".json":
-        model = _of_file(path)
     else:
         with compiling(console, "loading…"):
             model, _ = load(target, settings)
@@ -194,12 +192,6 @@ def _of_run(folder: Path) -> tuple[Assembly, float, Any]:
         folder = folder / STRETCH.format(1)
     run = load_run(folder)
     return run.assembly(), run.dt, Component.from_data(run.settings["coupling"])
-
-
-def _of_file(path: Path) -> Assembly:
-    from modular.assembly import Assembly
-
-    return Assembly.load(path)
 
 
 def _folder(target: str, out: Path | None, overwrite: bool) -> Any:

@@ -43,8 +43,8 @@ def run(
         str,
         typer.Argument(
             metavar="TARGET",
-            help="A ready system (see modular list), a Python file with build(**settings), which is executed, or a saved model "
-            "(.json).",
+            help="A ready system (see modular list), a model file (.toml, .json, .urdf, .xml, .sdf), or a Python file with "
+            "build(**settings), which is executed.",
         ),
     ],
     dt: Step = None,
@@ -149,10 +149,10 @@ def run(
       [bold]modular run chain --set bodies=20000 --workers 2[/bold]
       [bold]modular run chain --set bodies=20000 --workers 4 \\
           --launcher ssh --hosts node1,node2[/bold]
-      [bold]modular run my_model.py --set length=0.8[/bold]
+      [bold]modular run my_model.toml --set length=0.8[/bold]
 
-    A model of your own is a Python file that defines build(**settings) and returns an Assembly. It is executed: run no file that
-    you would not run with Python. A .json file that Assembly.save wrote is read, not executed.
+    A model of your own is a model file, which modular new begins for you, or a Python file that defines build(**settings) and
+    returns an Assembly. A Python file is executed: run none that you would not run with Python. Model files are read, not executed.
 
     The run folder holds run.json (model, settings, events, margins) and arrays.npz (everything recorded); read it in Python
     with Run.load(DIR), draw it again with [bold]modular show DIR[/bold].

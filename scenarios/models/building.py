@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from components import (
+    Cylindrical,
     Fixed,
     Friction,
     Motor,
@@ -20,8 +21,11 @@ from components import (
     Solid,
     Spherical,
     Stop,
+    TableSpring,
+    Universal,
 )
 from components.bodies.natural.mass_moments import rank
+from components.forces.coordinate import AlongCoordinate
 from modular.assembly import Assembly
 from modular.errors import ModelError
 from modular.joint import Joint
@@ -105,7 +109,7 @@ class _Builder:
         begins: Mapping[str, float],
     ) -> None:
         self.robot, self.report, self.frames, self.groups, self.begins = robot, report, frames, groups, begins
-        self.assembly = Assembly(title=_plain(robot.name)[:100])
+        self.assembly = Assembly(robot.gravity, title=_plain(robot.name)[:100])
         self.bodies: dict[int, str] = {}  # names by group
         self.port_names: dict[int, dict[str, str]] = {}  # of ports, by group and by what they are called in the file
 
@@ -192,11 +196,15 @@ class _Builder:
         at = _row(frame.place) if GROUND in ends else None
         name = self._name(joint.name, self.assembly.joint_edges, self.assembly.force_edges)
         try:
-            self.assembly.join(name, _joint(joint.kind, _row(axis)), *ends, at=at)
+            self.assembly.join(name, _joint(joint.kind, _row(axis), self._cross(joint)), *ends, at=at)
             for what, force in _forces(joint, self.begins.get(joint.name, 0.0), _row(axis)).items():
                 self.assembly.apply(self._force_name(f"{name}-{what}"), force, *ends, at=at)
         except ModelError as error:
             raise joint.element.refuse(str(error)) from error
+
+    def _cross(self, joint: RobotJoint) -> tuple[float, ...] | None:
+        """The arm that the child carries, of a joint that has one."""
+        return None if joint.cross is None else _row(self.frames[joint.child].turn @ joint.cross)
 
     def _force_name(self, name: str) -> str:
         model = self.assembly
@@ -249,7 +257,11 @@ def _body(solid: Solid, ports: Mapping[str, Port]) -> RigidBody | NewtonEulerBod
     return kind(mass=solid.mass, inertia=_rows(inertia), centre=_row(solid.centre), ports=dict(ports))
 
 
-def _joint(kind: str, axis: tuple[float, ...]) -> Joint:
+def _joint(kind: str, axis: tuple[float, ...], cross: tuple[float, ...] | None = None) -> Joint:
+    if kind == "universal":
+        return Universal(axis=axis, cross=cross)
+    if kind == "cylindrical":
+        return Cylindrical(axis=axis)
     if kind in TURNING:
         return Revolute(axis=axis)
     if kind == "prismatic":
@@ -259,14 +271,17 @@ def _joint(kind: str, axis: tuple[float, ...]) -> Joint:
     return Fixed() if kind == "fixed" else Spherical()
 
 
-def _forces(joint: RobotJoint, begins: float, axis: tuple[float, ...]) -> dict[str, Stop | Friction | Motor]:
-    """Stops, friction and a motor of a joint with one coordinate, which is counted from where it begins."""
+def _forces(joint: RobotJoint, begins: float, axis: tuple[float, ...]) -> dict[str, AlongCoordinate]:
+    """Stops, friction, a spring and a motor of a joint with one coordinate, which is counted from where it begins."""
     along: dict[str, Any] = {"measure": "angle" if joint.kind in TURNING else "way", "axis": axis}
-    found: dict[str, Stop | Friction | Motor] = {}
+    found: dict[str, AlongCoordinate] = {}
     if joint.low is not None and joint.high is not None:
         found["stop"] = Stop(low=joint.low - begins, high=joint.high - begins, **along)
     if joint.damping > 0.0 or joint.friction > 0.0:
         found["friction"] = Friction(joint.friction, joint.damping, **along)
+    if joint.stiffness > 0.0:
+        rest = joint.rest - begins
+        found["spring"] = TableSpring((rest, rest + 1.0), (0.0, joint.stiffness), **along)
     if joint.effort is not None:
         found["motor"] = Motor(most=joint.effort, **along)
     return found

@@ -17,6 +17,7 @@ LARGEST_FILE = 50_000_000  # bytes
 DEEPEST = 100  # elements in each other
 MOST_ELEMENTS = 500_000
 LARGEST_NUMBER = 1e20  # in SI units: a robot has none beyond, and fourth powers are still numbers
+LONGEST_CONTENT = 5_000  # letters of a text that are kept: some numbers, or a name
 LONGEST_SHOWN = 60  # letters of a value in a message
 
 
@@ -29,6 +30,7 @@ class Element:
     file: str
     line: int
     inside: list[Element] = field(default_factory=list)
+    content: str = ""  # text between its tags
 
     @property
     def place(self) -> str:
@@ -64,6 +66,25 @@ class Element:
         if name not in self.attributes and default is not None:
             return default
         return float(self._numbers(name, self.text(name), 1)[0])
+
+    def inner(self, tag: str, default: str | None = None) -> str:
+        """The text of an element in it."""
+        found = self.one(tag)
+        if found is None and default is None:
+            raise self.refuse(f"it has no <{tag}>; give one.")
+        return str(default) if found is None else found.content.strip()
+
+    def inner_number(self, tag: str, default: float | None = None) -> float:
+        """The number in an element in it."""
+        found = self.one(tag)
+        if found is None and default is not None:
+            return default
+        text = self.inner(tag)
+        return float((found or self)._numbers(f"<{tag}>", text, 1)[0])
+
+    def own_numbers(self, count: int) -> Array:
+        """So many finite numbers as its text."""
+        return self._numbers("text", self.content, count)
 
     def vector(self, name: str, default: tuple[float, float, float] | None = None) -> Array:
         """An attribute that is three finite numbers."""
@@ -111,6 +132,13 @@ def parsed(data: bytes, file: str) -> Element:
             "read other files; take it out."
         )
 
+    def take_text(text: str) -> None:
+        element = open_elements[-1]
+        if len(element.content) < LONGEST_CONTENT:
+            element.content += text[:LONGEST_CONTENT]
+
+    parser.buffer_text = True
+    parser.CharacterDataHandler = take_text
     parser.StartElementHandler = begin
     parser.EndElementHandler = lambda _: open_elements.pop()
     parser.StartDoctypeDeclHandler = document_type
@@ -119,6 +147,8 @@ def parsed(data: bytes, file: str) -> Element:
     except expat.ExpatError as error:
         what = expat.errors.messages[error.code]
         raise ModelError(f"{file}:{error.lineno}: no XML ({what}); mend the line, or write the file again.") from error
+    except ModelError:
+        raise
     except (LookupError, ValueError) as error:  # an encoding that nobody knows
         raise ModelError(f"{file}: no XML ({shown(str(error))}); write it in UTF-8.") from error
     return top.inside[0]

@@ -9,12 +9,14 @@ from typing import Any
 
 from modular.assembly import Assembly
 from modular.errors import ModelError
-from scenarios.catalogue import IMPORTED
+from scenarios.catalogue import IMPORTED, OWN
+from scenarios.models import mjcf, sdf, urdf
 from scenarios.models.building import built
 from scenarios.models.markup import parsed_file
 from scenarios.models.robot import Robot
 from scenarios.models.told import APPROXIMATED, Report
-from scenarios.models.urdf import robot_of
+
+READERS = {"robot": urdf, "mujoco": mjcf, "sdf": sdf}  # by the first element, whatever the ending
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ def read_model(
     strict: bool = False,
     values: Mapping[str, Any] | None = None,
 ) -> Imported:
-    """A model out of a URDF file.
+    """A model out of a URDF or MJCF file.
 
     `base`: "fixed" holds the topmost link on the ground, "free" lets it move. `repair` takes the nearest possible inertia where no
     body has what the file says. `stops` False leaves limits of joints out, as solvers of the whole system need walls with a
@@ -48,9 +50,13 @@ def read_model(
         if not isinstance(given, bool):
             raise ModelError(f"{label} = {given!r}; give true or false.")
     if path.suffix not in IMPORTED:
-        raise ModelError(f"'{path}': files of other programs are read by their ending, {', '.join(IMPORTED)}.")
+        raise ModelError(
+            f"'{path}': files of other programs are read by their ending, {', '.join(IMPORTED)}; our own, {' and '.join(OWN)}, by "
+            "scenarios.load."
+        )
     report = Report(path.name)
-    robot = robot_of(parsed_file(path), report)
+    root = parsed_file(path)
+    robot = READERS.get(root.tag, urdf).robot_of(root, report)
     if not stops:
         _without_stops(robot, report)
     assembly, begins = built(robot, report, base=base, repair=repair, values=values)

@@ -70,6 +70,9 @@ class RobotJoint:
     damping: float = 0.0
     friction: float = 0.0
     mimic: Mimic | None = None
+    cross: Array | None = None  # of a universal joint: the axis that the child carries
+    stiffness: float = 0.0  # of a spring along its coordinate, which rests at `rest`
+    rest: float = 0.0
 
     def at(self, q: float) -> Frame:
         """The child seen from the parent."""
@@ -102,6 +105,7 @@ class Robot:
     links: dict[str, Link] = field(default_factory=dict)
     joints: dict[str, RobotJoint] = field(default_factory=dict)
     loops: dict[str, LoopJoint] = field(default_factory=dict)
+    gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
 
     def children(self) -> dict[str, list[RobotJoint]]:
         """Joints by the link that they hang on."""

@@ -43,7 +43,7 @@ Named = TypeVar("Named", Link, RobotJoint, LoopJoint)
 def robot_of(root: Element, report: Report) -> Robot:
     """The robot that a URDF file describes; tells what became of each element."""
     if root.tag != "robot":
-        raise root.refuse("a URDF file begins with <robot>; give one, or the file of another format by its own ending.")
+        raise root.refuse("a URDF file begins with <robot>, one of MJCF with <mujoco>; no other is read.")
     robot = Robot(root.attributes.get("name", "").strip(), root)
     for element in root.inside:
         if element.tag == "link":

@@ -135,7 +135,9 @@ def load_run(path: Path) -> Run:
     """A saved run."""
     if path.is_file():
         around = f", such as {path.parent}" if (path.parent / RUN_FILES[0]).exists() else ""
-        model = f"; a model is run by modular run {path}" if path.suffix in (".json", ".py") and not around else ""
+        model = (
+            f"; a model is run by modular run {path}" if path.suffix in (".toml", ".json", ".py") and not around else ""
+        )
         raise ModelError(f"'{path}' is a file, and runs are folders; give one{around}{model}.")
     if not path.is_dir():
         raise ModelError(not_there(path, "give a folder written by `modular run` or Run.save", (RUN_FILES[0], DIARY)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
+from modular.assembly import Assembly
 from scenarios.models import Imported
 from scenarios.models.told import FATES
 from scenarios.terminal import say
@@ -12,12 +13,7 @@ from scenarios.terminal import say
 
 def print_imported(console: Console, found: Imported, *, full: bool) -> None:
     """The model, then each fate with its elements; alike ones in one row, or with `full` each by its line."""
-    model = found.assembly
-    say(
-        console,
-        f"{model.title}: {len(model.bodies)} bodies, {len(model.joints)} joints, {len(model.forces)} forces, "
-        f"{sum(body.total_mass for body in model.bodies.values()):.6g} kg that move",
-    )
+    print_model(console, found.assembly)
     for fate, meaning in FATES.items():
         counted = found.report.counted()[fate]
         if not counted:
@@ -30,6 +26,15 @@ def print_imported(console: Console, found: Imported, *, full: bool) -> None:
             for (tag, what), count in sorted(counted.items(), key=lambda item: -item[1]):
                 table.add_row(str(count), _plain(f"<{tag}>"), _plain(what))
         console.print(table)
+
+
+def print_model(console: Console, model: Assembly) -> None:
+    """What there is of it."""
+    say(
+        console,
+        f"{model.title}: {len(model.bodies)} bodies, {len(model.joints)} joints, {len(model.forces)} forces, "
+        f"{sum(body.total_mass for body in model.bodies.values()):.6g} kg that move",
+    )
 
 
 def _plain(text: str) -> str:

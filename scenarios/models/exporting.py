@@ -1,0 +1,46 @@
+"""A model written for other programs, as the name of the file ends, with a sentence for whatever they do not get."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from modular.assembly import Assembly
+from modular.errors import ModelError
+from modular.files import put_in_place
+from scenarios.models.mjcf_writing import mjcf
+from scenarios.models.rigid import mechanism
+from scenarios.models.urdf_writing import urdf
+
+FORMATS = {".xml": ("MJCF", mjcf), ".urdf": ("URDF", urdf)}
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written, and what of the model is in it otherwise, or not at all."""
+
+    text: str
+    approximated: list[str]
+    dropped: list[str]
+
+    def lines(self) -> list[str]:
+        """A sentence each."""
+        return [f"approximated: {what}" for what in self.approximated] + [f"dropped: {what}" for what in self.dropped]
+
+
+def export_model(model: Assembly, path: str | Path, *, strict: bool = False) -> Exported:
+    """Write a model as MJCF (FILE.xml) or URDF (FILE.urdf); `strict` refuses what would drop something."""
+    path = Path(path)
+    if path.suffix not in FORMATS:
+        raise ModelError(
+            f"'{path}': models are written for other programs as {' or '.join(FORMATS)}; give such a name."
+        )
+    found = mechanism(model)
+    text = FORMATS[path.suffix][1](found)
+    if strict and found.dropped:
+        more = f" and {len(found.dropped) - 10} more" if len(found.dropped) > 10 else ""
+        raise ModelError(
+            f"--strict, and {FORMATS[path.suffix][0]} has no form for {'; '.join(found.dropped[:10])}{more}; leave --strict out."
+        )
+    put_in_place(path, text.encode())
+    return Exported(text, found.approximated, found.dropped)

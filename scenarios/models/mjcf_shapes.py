@@ -1,0 +1,63 @@
+"""Mass, centre and inertia of the shapes of MJCF, in the frame of their body."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from components import Solid
+from modular.elements import Array
+from modular.errors import ModelError
+from scenarios.models.markup import Element, shown
+from scenarios.models.mjcf_classes import Classes, numbers, some_numbers, upright
+
+WATER = 1000.0  # [kg/m^3], the density where none is given
+SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}
+WITHOUT_MASS = ("plane", "hfield", "sdf")
+
+
+def solid_of(geom: Element, classes: Classes) -> Solid | None:
+    """A shape with what its class says; None where it has no mass."""
+    kind = geom.attributes.get("type", "sphere")
+    mass = geom.number("mass") if "mass" in geom.attributes else None
+    density = geom.number("density", WATER)
+    if kind in WITHOUT_MASS or mass == 0.0 or (mass is None and density == 0.0):
+        return None
+    if kind == "mesh" or "mesh" in geom.attributes:
+        raise geom.refuse('a mesh, whose mass is not read; give its body an <inertial>, or the geom mass="0".')
+    if kind not in SIZES:
+        raise geom.refuse(f'type="{shown(kind)}"; give one of {", ".join([*SIZES, *WITHOUT_MASS, "mesh"])}.')
+    if geom.attributes.get("shellinertia") == "true":
+        raise geom.refuse("the inertia of a shell; give its body an <inertial>.")
+    frame = classes.frame(geom)
+    place, turn = frame.place, frame.turn
+    size = some_numbers(geom, "size")
+    if "fromto" in geom.attributes and kind != "sphere":
+        ends = numbers(geom, "fromto", 6).reshape(2, 3)
+        line = ends[1] - ends[0]
+        half = 0.5 * float(np.linalg.norm(line))
+        if not half > 0.0:
+            raise geom.refuse("fromto: both ends are one point; give two.")
+        place, turn = 0.5 * (ends[0] + ends[1]), upright(line / (2.0 * half))
+        size = np.array([*size[:1], half] if SIZES[kind] == 2 else [*size[:1], *size[:1], half])
+    if len(size) < SIZES[kind]:
+        raise geom.refuse(f'size="{shown(geom.attributes.get("size", ""))}"; a {kind} has {SIZES[kind]} numbers.')
+    try:
+        return _solid(kind, size, None if mass is not None else density, mass).turned(turn).moved(place.tolist())
+    except ModelError as error:
+        raise geom.refuse(str(error)) from error
+
+
+def _solid(kind: str, size: Array, density: float | None, mass: float | None) -> Solid:
+    """Sizes are halves."""
+    x, y, z = (float(value) for value in [*size, 0.0, 0.0][:3])
+    if kind == "sphere":
+        return Solid.ball(x, density=density, mass=mass)
+    if kind == "capsule":
+        return Solid.capsule(x, 2.0 * y, density=density, mass=mass)
+    if kind == "cylinder":
+        return Solid.cylinder(x, 2.0 * y, density=density, mass=mass)
+    if kind == "box":
+        return Solid.box(2.0 * x, 2.0 * y, 2.0 * z, density=density, mass=mass)
+    ball = Solid.ball(1.0, density=None if density is None else density * x * y * z, mass=mass)
+    stretched = np.diag([x, y, z])
+    return Solid(ball.mass, ball.centre, stretched @ ball.second_moment @ stretched)
