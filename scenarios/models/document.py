@@ -129,11 +129,11 @@ def _toml(source: Source) -> Any:
     except tomllib.TOMLDecodeError as error:
         what = str(error)
         at = re.search(r" \(at line (\d+), column (\d+)\)$", what)
-        line, column = (int(at[1]), int(at[2])) if at else (source.text.count("\n") + 1, 0)
+        line, column = (int(at[1]), int(at[2])) if at else (source.text.rstrip().count("\n") + 1, 0)
         said = what[: at.start()] if at else what.removesuffix(" (at end of document)")
         there = source.text.split("\n")[line - 1].strip()
         raise ModelError(
-            f"{source.path}:{line}: no TOML: {shown(said)}{f', column {column}' if column else ''}: {shown(there)}"
+            f"{source.path}:{line}: no TOML: {shown(said)}{f', column {column}' if column else ' at the end of the file'}: {shown(there)}"
         ) from error
     except (ValueError, RecursionError, ArithmeticError) as error:  # numbers of thousands of digits, lists in lists
         raise _unreadable(source, error) from error
