@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import scenarios
-from campaign import later
+from campaign import spread
 from components.bodies import PointMassRod, RigidBody
 from components.joints import Revolute
 from coordinator import Ensemble, Glued, Penalty, Simulation
@@ -135,8 +135,9 @@ def test_what_cannot_run_side_by_side_runs_one_after_the_other_and_says_why(name
 COUPLINGS_OF_ALL = [Penalty(), Glued()]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("coupling", COUPLINGS_OF_ALL, ids=["penalty", "glued"])
-@pytest.mark.parametrize("name", later(scenarios.names()))
+@pytest.mark.parametrize("name", spread(scenarios.names()))
 def test_every_ready_system_may_be_varied(name, coupling):
     """The first number of a body that may differ: as many ticks as it takes to be on the way."""
     model = scenarios.load(name)
