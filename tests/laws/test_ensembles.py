@@ -9,7 +9,7 @@ import scenarios
 from campaign import spread
 from components.bodies import PointMassRod, RigidBody
 from components.joints import Revolute
-from coordinator import Ensemble, Glued, Penalty, Simulation
+from coordinator import Ensemble, Glued, Penalty, Simulation, Stable
 from coordinator.ensemble.parameters import parameter
 from modular.assembly import Assembly
 from modular.errors import Diverged
@@ -130,6 +130,14 @@ def test_what_cannot_run_side_by_side_runs_one_after_the_other_and_says_why(name
     found = Ensemble(model, 1e-3, vary={name: values}, record_every=5).run(until=0.4)
     assert found.apart
     assert_the_bits_are_those_of_single_runs(found, range(3), record_every=5)
+
+
+class Half(Stable):
+    """A rule of somebody else's."""
+
+
+def test_rules_of_others_are_not_trusted_to_look_at_one_model_alone():
+    assert "Half may look at all" in Ensemble(pendulums(), 1e-3, Penalty(rule=Half()), vary=differing(3)).apart
 
 
 COUPLINGS_OF_ALL = [Penalty(), Glued()]
