@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from coordinator.distributed.workers.distributed_run import LaunchConfig
     from coordinator.ensemble.ensemble import Ensemble
     from coordinator.ensemble.gradients import Gradient, Objective, gradient
+    from coordinator.ensemble.identification import Identified, Recording, identify
     from coordinator.equations.generated import Generated
     from coordinator.record.checkpoints.folder import Checkpoints, CheckpointWarning
     from coordinator.record.difference import Difference, first_difference, why_different
@@ -58,12 +59,14 @@ _HOMES = {
     "GlobalPenalty": "couplings.centralized",
     "Glued": "couplings",
     "Gradient": "ensemble.gradients",
+    "Identified": "ensemble.identification",
     "LaunchConfig": "distributed.workers.distributed_run",
     "Merged": "couplings",
     "MinimalCoordinates": "couplings.centralized",
     "Mixed": "couplings",
     "Objective": "ensemble.gradients",
     "Penalty": "couplings",
+    "Recording": "ensemble.identification",
     "Relaxed": "couplings",
     "Run": "record.run",
     "Shannon": "couplings.rules",
@@ -77,6 +80,7 @@ _HOMES = {
     "examine": "checks.examination",
     "first_difference": "record.difference",
     "gradient": "ensemble.gradients",
+    "identify": "ensemble.identification",
     "rerun": "continuation.rerun",
     "resume": "continuation.resume",
     "verify": "continuation.verify",
@@ -101,6 +105,7 @@ __all__ = [
     "GlobalPenalty",
     "Glued",
     "Gradient",
+    "Identified",
     "LaunchConfig",
     "LeakWarning",
     "Merged",
@@ -108,6 +113,7 @@ __all__ = [
     "Mixed",
     "Objective",
     "Penalty",
+    "Recording",
     "Relaxed",
     "Run",
     "RunWarning",
@@ -126,6 +132,7 @@ __all__ = [
     "examine",
     "first_difference",
     "gradient",
+    "identify",
     "rerun",
     "resume",
     "verify",

@@ -65,7 +65,7 @@ def gradient(
     own for several that change together: {"length": {"upper.end.0": 1.0, "lower.start.0": 1.0}}.
     """
     ways = directions(model, by)
-    found = _differences(model, dt, coupling, of, ways, np.zeros(len(ways)), until, order, record_every)
+    found = differences(model, dt, coupling, of, ways, np.zeros(len(ways)), until, order, record_every)
     _say_doubts(found)
     return found
 
@@ -93,7 +93,7 @@ class Objective:
     def __call__(self, x: Any) -> tuple[float, Array]:
         """One number, and its derivatives."""
         ways, offsets = directions(self.model, self.by), np.asarray(x, float) - self.start
-        found = _differences(
+        found = differences(
             self.model, self.dt, self.coupling, self.of, ways, offsets, self.until, self.order, self.record_every
         )
         if found.value.shape:
@@ -131,20 +131,21 @@ def directions(model: Assembly, by: By) -> dict[str, dict[str, float]]:
     return ways
 
 
-def _differences(
+def differences(
     model: Assembly, dt: float, coupling: Coupling | str | None, of: Of, ways: dict[str, dict[str, float]], offsets: Array,
     until: float, order: int, record_every: int,
 ) -> Gradient:  # fmt: skip
+    """The same so far along each way, `offsets`."""
     if order not in PLACES:
         raise ModelError(f"gradient: order = {order!r}; give 2 or 4.")
     steps = np.array(
-        [_step(model, together, offset, order) for together, offset in zip(ways.values(), offsets, strict=True)]
+        [step_of(model, together, offset, order) for together, offset in zip(ways.values(), offsets, strict=True)]
     )
     places = np.array([0, *(place for _ in ways for place in PLACES[order])])
     which = np.array([-1, *(k for k in range(len(ways)) for _ in PLACES[order])])
     moves = np.tile(offsets, (len(places), 1))
     moves[np.arange(1, len(places)), which[1:]] += places[1:] * steps[which[1:]]
-    runs = _runs(model, dt, coupling, _columns(model, ways, moves), until, record_every)
+    runs = runs_of(model, dt, coupling, columns_of(model, ways, moves), until, record_every)
     values = np.array([np.asarray(of(run), float) for run in runs])
     _check_events(runs)
     jacobian, error = np.empty((*values.shape[1:], len(ways))), np.empty((*values.shape[1:], len(ways)))
@@ -162,7 +163,7 @@ def _differences(
     return found
 
 
-def _step(model: Assembly, together: Mapping[str, float], offset: float, order: int) -> float:
+def step_of(model: Assembly, together: Mapping[str, float], offset: float, order: int) -> float:
     """A step along numbers that change together, of the size of the largest of them, or 1 where all are 0."""
     sizes = [
         abs(float(parameter(model, name).of(model)) + rate * offset) / abs(rate)
@@ -174,7 +175,7 @@ def _step(model: Assembly, together: Mapping[str, float], offset: float, order: 
     return float(2.0 ** np.round(np.log2(step)))
 
 
-def _columns(model: Assembly, ways: Mapping[str, Mapping[str, float]], moves: Array) -> dict[str, Array]:
+def columns_of(model: Assembly, ways: Mapping[str, Mapping[str, float]], moves: Array) -> dict[str, Array]:
     """Values of every number in all variants; `moves`: how far each goes along each way, (variants, ways)."""
     columns: dict[str, Array] = {}
     for k, together in enumerate(ways.values()):
@@ -184,14 +185,15 @@ def _columns(model: Assembly, ways: Mapping[str, Mapping[str, float]], moves: Ar
     return columns
 
 
-def _runs(
+def runs_of(
     model: Assembly, dt: float, coupling: Coupling | str | None, columns: dict[str, Array], until: float, every: int
 ) -> list[Run]:
+    """The runs of all variants; refused where one of them does not come to its end."""
     ensemble = Ensemble(model, dt, coupling, vary=columns, record_every=every).run(until)
     if ensemble.retired:
         gone = next(iter(ensemble.retired.values()))
         raise ModelError(f"gradient: a variant that differs a little does not come to its end: {gone.reason}")
-    return [ensemble.run_of(k) for k in range(len(ensemble))]
+    return [ensemble.run_of(k, judged=False) for k in range(len(ensemble))]
 
 
 def _check_events(runs: Sequence[Run]) -> None:

@@ -96,7 +96,7 @@ class Reading:
 
     def over(self: Any, function: Callable[[Run], Any]) -> Array:
         """What a function answers of every run, such as `lambda run: run.angle("elbow")`, (variant, …)."""
-        answers = [np.asarray(function(self.run_of(k)), float) for k in range(len(self.variants))]
+        answers = [np.asarray(function(self.run_of(k, judged=False)), float) for k in range(len(self.variants))]
         longest = max(answers, key=np.size)
         found: Array = np.full((len(answers), *longest.shape), np.nan)
         for k, answer in enumerate(answers):
@@ -104,11 +104,11 @@ class Reading:
             room[tuple(map(slice, answer.shape))] = answer
         return found
 
-    def run_of(self: Readable, k: int) -> Run:
-        """The run of one variant, as if it had run alone."""
+    def run_of(self: Readable, k: int, *, judged: bool = True) -> Run:
+        """The run of one variant, as if it had run alone; `judged`: with an estimate of how far it is off, which takes a while."""
         model = self.variants.model_of(k)
         piece = self.whole(k)
-        return run_of(piece, k, model, self.coupling, self.dt, self.record_every)
+        return run_of(piece, k, model, self.coupling, self.dt, self.record_every, judged=judged)
 
 
 def gathered(ensemble: Readable, read: Callable[[Piece], Array | None], name: str = "") -> Array:
@@ -139,10 +139,14 @@ def gathered(ensemble: Readable, read: Callable[[Piece], Array | None], name: st
 # --- the run of one --------------------------------------------------------------------------------------------------
 
 
-def run_of(piece: Piece, k: int, model: Any, coupling: Coupling, dt: float, record_every: int) -> Run:
+def run_of(
+    piece: Piece, k: int, model: Any, coupling: Coupling, dt: float, record_every: int, *, judged: bool = True
+) -> Run:
     """A variant of a piece as a run."""
     told, segments, given = piece.told[k], piece.of(k), Given(model, coupling)
     events, data = list(told.events), told.estimate
+    if data is None and not judged:
+        data, events = {}, [event for event in events if event["kind"] != "verdict"]
     if data is None:
         estimate = _estimate(segments, told, model, coupling, dt)
         data = {} if estimate is None else estimate.to_data()

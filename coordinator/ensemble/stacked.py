@@ -10,6 +10,7 @@ import numpy as np
 
 from coordinator.building.models_apart import UnlikeModels
 from coordinator.couplings import Coupling, Glued, Penalty
+from coordinator.couplings.rules import Shannon, Stable
 from coordinator.engine.program import STRIKES, compiled, encountering
 from coordinator.ensemble.apart import Heard
 from coordinator.ensemble.copies import MARK, RENAMED, Names, side_by_side
@@ -48,6 +49,8 @@ def why_apart(variants: Variants, coupling: Coupling, settings: dict[str, Any]) 
         return f"{type(coupling).__name__} looks at all that is there together"
     if isinstance(coupling, Penalty) and coupling.adaptive is not None:
         return "adaptive steps are chosen for all that is there together"
+    if isinstance(coupling, Penalty) and type(coupling.rule) not in (Stable, Shannon):
+        return f"{type(coupling.rule).__name__} may look at all joints together"
     if settings.get("project_velocities"):
         return "initial velocities are projected in sweeps over all joints"
     for name, body in model.bodies.items():
@@ -112,6 +115,8 @@ def run_stacked(
                 simulation.schedule.dry_run_done = True  # the first variant has compiled what its events need
                 begun = simulation.tick < round(until / simulation.dt)
                 simulation.run(until)
+                if system.implicit_forces or system.groups:  # an event has brought some
+                    raise Apart([[k] for k in which])
                 run = simulation.recorded
         except Diverged as error:
             found = names.variant(error.component)

@@ -1,0 +1,264 @@
+"""Numbers of a model from what was measured: least squares by Levenberg and Marquardt, every step an ensemble or two.
+
+Residuals are what a run says less what was measured, in standard deviations. The answer comes with its covariance, which is the
+bound of Cramér and Rao where noise is normal and the model is right, and with the combinations of numbers that the recordings do
+not tell apart: directions in which residuals hardly change.
+
+D. W. Marquardt, "An algorithm for least-squares estimation of nonlinear parameters", J. SIAM 11 (1963) 431-441; numbers are
+scaled by their size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from coordinator.couplings import Coupling
+from coordinator.ensemble.ensemble import Ensemble
+from coordinator.ensemble.gradients import By, columns_of, differences, directions
+from coordinator.ensemble.parameters import parameter
+from coordinator.ensemble.variants import Variants
+from coordinator.record.run import Run
+from modular.assembly import Assembly
+from modular.elements import Array
+from modular.errors import ModelError
+
+DAMPINGS = (0.1, 1.0, 10.0, 100.0)  # times what helped last, tried side by side
+START_DAMPING = 1e-3  # of the largest square of a scaled column
+MOST_DAMPING = 1e12
+SMALL_GAIN = 1e-10  # of the sum of squares: less is the end
+UNKNOWN = 1.0  # standard deviation of a combination, as a share of its size, from which on nothing is known of it
+BLIND = 1e-7  # of the largest singular value: below it differences are rounding
+NAMED = 0.1  # least part of a number in a combination that is told
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What was measured in one run: `of(run)` has the shape of `values`, in which NaN is a sample that is missing.
+
+    `sigma`: standard deviation of the noise, one number or as `values`. `numbers`: what was other in this recording, such as how it
+    began.
+    """
+
+    of: Callable[[Run], Any]
+    values: Any
+    sigma: Any = 1.0
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Identified:
+    """Numbers of a model, how well they are known, and what is not."""
+
+    names: tuple[str, ...]
+    values: Array  # as the model would have them; of numbers that change together, how far they went
+    deviations: Array  # standard deviations; infinite where a number is part of what is not told apart
+    covariance: Array  # of what is told apart
+    undetermined: tuple[
+        dict[str, float], ...
+    ]  # combinations, by the parts of the numbers in them, each as a share of its size
+    residuals: Array  # in standard deviations of the noise, those that were measured
+    iterations: int
+    model: Assembly  # with these numbers
+
+    @property
+    def chi_square(self) -> float:
+        """Mean square of the residuals, less the numbers that were found: about 1 where the model and sigma are right."""
+        known = len(self.names) - len(self.undetermined)
+        return float(self.residuals @ self.residuals / max(1, len(self.residuals) - known))
+
+    def __str__(self) -> str:
+        rows = [
+            f"{name:30s} {value:14.7g} ± {deviation:.2g}"
+            for name, value, deviation in zip(self.names, self.values, self.deviations, strict=True)
+        ]
+        for each in self.undetermined:
+            told = ", ".join(f"{name} {part:+.2f}" for name, part in each.items())
+            rows.append(f"not told apart: {told}")
+        return "\n".join([*rows, f"chi square {self.chi_square:.3g} after {self.iterations} iterations"])
+
+
+def identify(
+    model: Assembly, dt: float, coupling: Coupling | str | None = None, *, by: By, recordings: Sequence[Recording], until: float,
+    record_every: int = 1, max_iterations: int = 30,
+) -> Identified:  # fmt: skip
+    """Numbers with which the runs of a model are nearest to what was measured, from those that it has.
+
+    `by`: as of `gradient`. Unknown states at the beginning are numbers as others are.
+    """
+    problem = _Problem(model, dt, coupling, directions(model, by), list(recordings), until, record_every)
+    offsets, damping, iterations = np.zeros(len(problem.ways)), START_DAMPING, 0
+    residual, jacobian = problem.look(offsets)
+    while iterations < max_iterations:
+        iterations += 1
+        scaled = jacobian * problem.sizes(offsets)
+        before, largest = float(residual @ residual), float((scaled**2).sum(axis=0).max(initial=0.0))
+        if before == 0.0 or largest == 0.0:
+            break
+        tried = np.minimum(damping * np.array(DAMPINGS), MOST_DAMPING)
+        steps = [_damped(scaled, residual, each * largest) * problem.sizes(offsets) for each in tried]
+        sums = problem.sums(offsets + np.array(steps))
+        best = int(np.argmin(sums))
+        if not sums[best] < before:
+            damping *= 1e4
+            if damping >= MOST_DAMPING:
+                break
+            continue
+        offsets, damping = offsets + steps[best], max(float(tried[best]), 1e-12)
+        residual, jacobian = problem.look(offsets)
+        if before - sums[best] <= SMALL_GAIN * before:
+            break
+    return problem.answer(offsets, residual, jacobian, iterations)
+
+
+def _damped(jacobian: Array, residual: Array, damping: float) -> Array:
+    """The step that leaves least, as far as it is not too long."""
+    p = jacobian.shape[1]
+    whole = np.vstack([jacobian, np.sqrt(damping) * np.eye(p)])
+    return np.asarray(np.linalg.lstsq(whole, np.concatenate([-residual, np.zeros(p)]), rcond=None)[0])
+
+
+@dataclass
+class _Problem:
+    model: Assembly
+    dt: float
+    coupling: Coupling | str | None
+    ways: dict[str, dict[str, float]]
+    recordings: list[Recording]
+    until: float
+    record_every: int
+
+    def __post_init__(self) -> None:
+        if not self.recordings:
+            raise ModelError("identify: give at least one Recording of what was measured.")
+        self.models = [_with(self.model, each.numbers) for each in self.recordings]
+        self.measured = [np.asarray(each.values, float) for each in self.recordings]
+        self.there = [np.isfinite(values) for values in self.measured]
+        self.sigmas = [
+            np.broadcast_to(np.asarray(each.sigma, float), np.shape(each.values)) for each in self.recordings
+        ]
+        for k, sigma in enumerate(self.sigmas):
+            if not (np.isfinite(sigma).all() and (sigma > 0.0).all()):
+                raise ModelError(
+                    f"identify: recording {k}: sigma = {self.recordings[k].sigma!r}; give positive standard deviations."
+                )
+            if not self.there[k].any():
+                raise ModelError(f"identify: recording {k}: every sample is missing.")
+        if len(self.ways) > sum(int(there.sum()) for there in self.there):
+            raise ModelError(f"identify: {len(self.ways)} numbers from fewer samples; give more, or ask for fewer.")
+
+    def sizes(self, offsets: Array) -> Array:
+        """How large each number is; 1 for those that are 0."""
+        now = [
+            max(
+                abs(float(parameter(self.model, name).of(self.model)) / rate + offset)
+                for name, rate in together.items()
+                if rate
+            )
+            for together, offset in zip(self.ways.values(), offsets, strict=True)
+        ]
+        return np.array([size or 1.0 for size in now])
+
+    def _residual(self, k: int, run: Run) -> Array:
+        """Of one recording, in standard deviations."""
+        said = np.asarray(self.recordings[k].of(run), float)
+        if said.shape != self.measured[k].shape:
+            raise ModelError(
+                f"identify: recording {k}: of(run) has shape {said.shape}, and what was measured {self.measured[k].shape}; the "
+                f"run has {len(run)} samples, one every {self.record_every * self.dt:g} s."
+            )
+        there = self.there[k]
+        return np.asarray((said[there] - self.measured[k][there]) / self.sigmas[k][there])
+
+    def look(self, offsets: Array) -> tuple[Array, Array]:
+        """Residuals of all recordings, and their derivatives."""
+        found = [
+            differences(
+                model, self.dt, self.coupling, lambda run, k=k: self._residual(k, run), self.ways, offsets, self.until, 2,  # type: ignore[misc]
+                self.record_every,
+            )
+            for k, model in enumerate(self.models)
+        ]  # fmt: skip
+        return np.concatenate([each.value for each in found]), np.concatenate([each.jacobian for each in found])
+
+    def sums(self, tried: Array) -> Array:
+        """The sum of squares of several tries; infinite where one does not come to its end, or is no model."""
+        total = np.zeros(len(tried))
+        for k, model in enumerate(self.models):
+            columns = columns_of(model, self.ways, tried)
+            possible = [
+                i
+                for i in range(len(tried))
+                if _possible(Variants(model, {n: c[i : i + 1] for n, c in columns.items()}))
+            ]
+            total[[i for i in range(len(tried)) if i not in possible]] = np.inf
+            if not possible:
+                continue
+            vary = {name: column[possible] for name, column in columns.items()}
+            ensemble = Ensemble(model, self.dt, self.coupling, vary=vary, record_every=self.record_every).run(
+                self.until
+            )
+            for place, i in enumerate(possible):
+                residual = (
+                    np.inf if place in ensemble.retired else self._residual(k, ensemble.run_of(place, judged=False))
+                )
+                total[i] += float(np.sum(np.square(residual)))
+        return np.where(np.isfinite(total), total, np.inf)
+
+    def answer(self, offsets: Array, residual: Array, jacobian: Array, iterations: int) -> Identified:
+        """What was found, and what is known of it."""
+        sizes, names = self.sizes(offsets), tuple(self.ways)
+        _, singular, ways = np.linalg.svd(jacobian * sizes, full_matrices=False)
+        blind = singular <= max(BLIND * float(singular.max(initial=0.0)), 1.0 / UNKNOWN)
+        told = ways[~blind]
+        covariance = (told.T / singular[~blind] ** 2) @ told * np.outer(sizes, sizes)
+        deviations = np.sqrt(np.diag(covariance))
+        deviations[(np.abs(ways[blind]) > NAMED).any(axis=0)] = np.inf
+        undetermined = tuple(_parts(names, way) for way in _apart(ways[blind]))
+        model = _with(
+            self.model,
+            {name: column[0] for name, column in columns_of(self.model, self.ways, offsets[None, :]).items()},
+        )
+        values = np.array(
+            [
+                offset + (float(parameter(self.model, name).of(self.model)) if together == {name: 1.0} else 0.0)
+                for (name, together), offset in zip(self.ways.items(), offsets, strict=True)
+            ]
+        )
+        return Identified(names, values, deviations, covariance, undetermined, residual, iterations, model)
+
+
+def _apart(ways: Array) -> Array:
+    """The same directions by combinations of few numbers each: eliminated, the largest part first."""
+    found = ways.copy()
+    for k in range(len(found)):
+        row, column = divmod(int(np.argmax(np.abs(found[k:]))), found.shape[1])
+        found[[k, k + row]] = found[[k + row, k]]
+        found[k] /= found[k, column]
+        others = [i for i in range(len(found)) if i != k]
+        found[others] -= np.outer(found[others, column], found[k])
+    return np.asarray(found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300))
+
+
+def _parts(names: Sequence[str], way: Array) -> dict[str, float]:
+    """A combination by its larger parts, the largest of them positive."""
+    signed = way * np.sign(way[np.argmax(np.abs(way))])
+    return {name: float(part) for name, part in zip(names, signed, strict=True) if abs(part) > NAMED}
+
+
+def _possible(variants: Variants) -> bool:
+    try:
+        variants.check()
+    except ModelError:
+        return False
+    return True
+
+
+def _with(model: Assembly, numbers: Mapping[str, float]) -> Assembly:
+    """A model with other numbers."""
+    if not numbers:
+        return model
+    return Variants(model, {name: np.asarray([value], float) for name, value in numbers.items()}).model_of(0)
