@@ -18,6 +18,7 @@ from modular.joint import Joint
 from modular.limit import Limit
 from scenarios.models.document import Node
 from scenarios.models.gathering import Gathered, Part, gathered
+from scenarios.models.places import note
 from scenarios.models.solid_parts import body_of_solid
 from scenarios.models.values import FAILURES, Scope, number, read_part, read_value, told
 
@@ -29,9 +30,12 @@ def read_own(path: str | Path, settings: Mapping[str, Any] | None = None) -> Ass
     """The model of a TOML or JSON file; `settings` are values for its parameters."""
     path = Path(path)
     try:
-        return _built(gathered(path, settings or {}))
+        found = gathered(path, settings or {})
+        model = _built(found)
     except RecursionError as error:
         raise ModelError(f"{path}: its parts are too deep in each other to be read.") from error
+    note(found)
+    return model
 
 
 def _built(found: Gathered) -> Assembly:
