@@ -170,6 +170,14 @@ def _settle(assembly: Assembly, top: Node, scope: Scope) -> None:
 
 def _setting(key: str, node: Node, scope: Scope) -> Any:
     value = read_value(node, SETTINGS[key], scope)
+    if key == "coupling":
+        import coordinator.equations.generated  # so that its solver is known by name  # noqa: F401
+        from coordinator.couplings.named import coupling_named
+
+        try:
+            coupling_named(value, "coupling")
+        except ModelError as error:
+            raise node.refuse(str(error).removeprefix(f"coupling {value}: ")) from error
     if isinstance(value, int | float) and not 0.0 < value < np.inf:
         raise node.refuse(f"{value}; give a number above 0.")
     return value

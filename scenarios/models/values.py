@@ -7,7 +7,7 @@ one with `class`, as `Assembly.save` writes it, is taken as it stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -202,9 +202,18 @@ def told(error: Exception, node: Node) -> ModelError:
     what = str(error)
     if not isinstance(error, ModelError):
         what = f"its values do not fit ({shown(what)}); give numbers and lists of numbers as they are due."
-    keys = node.value if isinstance(node.value, dict) else ()
+    keys = node.value if isinstance(node.value, dict) else {}
     about = [key for key in keys if re.search(rf"(?<![\w.]){re.escape(key)}(?: =| has\b|\[)|'{re.escape(key)}'", what)]
+    about = about or [key for key, value in keys.items() if any(f"'{name}'" in what for name in _names_in(value))]
     return node.refuse(what, about[0] if len(about) == 1 else None)
+
+
+def _names_in(value: Any) -> Iterator[str]:
+    """Ports that a value names, in whole and in part."""
+    for text in value if isinstance(value, list) else [value]:
+        if isinstance(text, str) and "." in text:
+            yield text
+            yield text.rpartition(".")[2]
 
 
 def _kind(node: Node, bases: tuple[type[Component], ...]) -> Kind:

@@ -317,7 +317,7 @@ def test_a_plate_in_the_plane_of_shapes(written):
             "start = [\n  0,\n  'x',\n]",
             r"model.toml:14: bodies.rod.start\[1\]: there is no parameter 'x'",
         ),
-        ("rod.start", "rod.strat", r"model.toml:16: joints.pin: .*no port 'strat'; did you mean 'start'\?"),
+        ("rod.start", "rod.strat", r"model.toml:18: joints.pin.between: .*no port 'strat'; did you mean 'start'\?"),
         ("between", "betwen", r"model.toml:18: joints.pin.betwen: .*did you mean 'between'\?"),
         ('"length / 2"', '"tip"', r"model.toml:6: parameters"),
         ("length = 0.4", 'length = "half"', r"model.toml:\d: parameters.(half|length): it depends on itself"),
@@ -327,6 +327,11 @@ def test_a_plate_in_the_plane_of_shapes(written):
         ("gravity = [0.0, -9.81]", "gravity = 0.0, -9.81]", r"model.toml:3: no TOML: .*column 14: gravity"),
         ('title = "pendulum"', 'units = "mm"', r"model.toml:2: units: .*120 \* mm"),
         ("[joints.pin]", "[settings]\ndt = 0\n[joints.pin]", r"model.toml:17: settings.dt: 0; give a number above 0"),
+        (
+            "[joints.pin]",
+            "[settings]\ncoupling = 'glud'\n[joints.pin]",
+            r"model.toml:17: settings.coupling: there is no coupling 'glud'; did you mean 'glued'\?",
+        ),
         (
             "[joints.pin]",
             "[settings]\nstep = 1\n[joints.pin]",
