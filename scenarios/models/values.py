@@ -161,7 +161,7 @@ def read_part(node: Node, bases: tuple[type[Component], ...], scope: Scope, besi
     node.table()
     if "class" in node.value:
         return _as_saved(node, bases, besides)
-    kind = _kind(node, bases)
+    kind = kind_at(node, bases)
     values = fields_of(node, kind, scope, besides)
     if lacking := [name for name in kind.needed if name not in values]:
         raise node.refuse(
@@ -216,7 +216,8 @@ def _names_in(value: Any) -> Iterator[str]:
             yield text.rpartition(".")[2]
 
 
-def _kind(node: Node, bases: tuple[type[Component], ...]) -> Kind:
+def kind_at(node: Node, bases: tuple[type[Component], ...]) -> Kind:
+    """The kind that a table names, where one of some is due."""
     name = node.get("kind")
     if name is None:
         if len(bases) == 1 and hasattr(bases[0], "__dataclass_fields__"):

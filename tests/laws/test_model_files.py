@@ -329,6 +329,11 @@ def test_a_plate_in_the_plane_of_shapes(written):
         ("[joints.pin]", "[settings]\ndt = 0\n[joints.pin]", r"model.toml:17: settings.dt: 0; give a number above 0"),
         (
             "[joints.pin]",
+            "[bodies.b]\nkind = 'Rigid'\nsolid = {shape = 'ball', radius = 1, mass = 1}\n[joints.pin]",
+            r"model.toml:17: bodies.b.kind: there is no body 'Rigid'; did you mean 'RigidBody'\?",
+        ),
+        (
+            "[joints.pin]",
             "[settings]\ncoupling = 'glud'\n[joints.pin]",
             r"model.toml:17: settings.coupling: there is no coupling 'glud'; did you mean 'glued'\?",
         ),
