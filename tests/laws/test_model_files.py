@@ -5,6 +5,7 @@ import math
 import random
 import time
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 
 import fastjsonschema
@@ -13,14 +14,15 @@ import pytest
 
 import scenarios
 from campaign import shortened, some
-from components import Revolute, Rod, Solid
+from components import Revolute, Rod, Solid, SpringDamper
 from coordinator import Simulation
 from damage import damaged
 from mjcf_model import MJCF
 from modular import Assembly, Cut, Limit, ModelError
+from modular.component import Component, class_name
 from modular.errors import ImportedWarning
 from scenarios import catalogue
-from scenarios.models import read_own, write_model
+from scenarios.models import kinds, read_own, write_model
 from scenarios.models.document import read_document
 from scenarios.models.expressions import worked_out
 from scenarios.models.schema import schema
@@ -462,6 +464,33 @@ def test_a_file_to_begin_with_moves_as_it_stands(name, tmp_path: Path):
         run = simulation.run(1.5)
     assert run.angle("pivot")[-1] > 2 * math.pi  # the motor turns the crank all the way round
     assert np.ptp(run.position("rocker.end")[:, 0]) > 0.1
+
+
+def test_kinds_of_ones_own_are_written_read_and_completed_as_ours(written, monkeypatch):
+    """Nobody lists them: a dataclass in a package that declares itself is enough."""
+    kinds.kinds_of(Component)  # all that are installed are there
+
+    @dataclass(frozen=True)
+    class Leash(SpringDamper):
+        slack: float = 0.0
+        label: str = ""
+
+    name = class_name(Leash)
+    try:
+        package = name.partition(":")[0]
+        monkeypatch.setattr(kinds, "known_packages", lambda: frozenset({"components", "modular", package}))
+        leash = "[forces.leash]\nkind = 'leash'\non = ['ground', 'rod.end']\nstiffness = 3\n"
+        leash += "slack = 'length / 4'\nlabel = 'length'\n"
+        model = read_own(written(PENDULUM + leash))
+        force = model.force_edges["leash"].force
+        assert (type(force), force.slack, force.label) == (Leash, 0.1, "length")
+        assert 'kind = "Leash"' in model_text(model)
+        assert read_own(written(model_text(model))).to_data() == model.to_data()
+        assert '"Leash"' in json.dumps(schema())
+        with pytest.raises(ModelError, match="a Leash has no 'slak'; did you mean 'slack'"):
+            read_own(written(PENDULUM + leash.replace("slack", "slak")))
+    finally:
+        del Component.registered[name]
 
 
 # --- files as strangers and bad disks leave them ------------------------------------------------------------------------------
