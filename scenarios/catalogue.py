@@ -73,6 +73,8 @@ def build(name: str, settings: Mapping[str, Any]) -> Assembly:
 
     if name.endswith(OWN):
         return _own(name, settings)
+    if (places := sys.modules.get("scenarios.models.places")) is not None:
+        places.forget()
     if name.endswith(IMPORTED):
         return _imported(name, settings)
     function = _function(name)

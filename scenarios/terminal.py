@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
@@ -37,8 +38,9 @@ def complain(message: str) -> None:
 
 
 def stop(message: str, code: int) -> NoReturn:
-    """End the command, and say why."""
-    complain(message)
+    """End the command, and say why; of a model file with the line."""
+    places = sys.modules.get("scenarios.models.places")  # there where one was read
+    complain(places.with_place(message) if places is not None else message)
     raise typer.Exit(code)
 
 

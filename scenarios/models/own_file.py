@@ -18,6 +18,7 @@ from modular.joint import Joint
 from modular.limit import Limit
 from scenarios.models.document import Node
 from scenarios.models.gathering import Gathered, Part, gathered
+from scenarios.models.places import note
 from scenarios.models.solid_parts import body_of_solid
 from scenarios.models.values import FAILURES, Scope, number, read_part, read_value, told
 
@@ -29,9 +30,12 @@ def read_own(path: str | Path, settings: Mapping[str, Any] | None = None) -> Ass
     """The model of a TOML or JSON file; `settings` are values for its parameters."""
     path = Path(path)
     try:
-        return _built(gathered(path, settings or {}))
+        found = gathered(path, settings or {})
+        model = _built(found)
     except RecursionError as error:
         raise ModelError(f"{path}: its parts are too deep in each other to be read.") from error
+    note(found)
+    return model
 
 
 def _built(found: Gathered) -> Assembly:
@@ -166,6 +170,14 @@ def _settle(assembly: Assembly, top: Node, scope: Scope) -> None:
 
 def _setting(key: str, node: Node, scope: Scope) -> Any:
     value = read_value(node, SETTINGS[key], scope)
+    if key == "coupling":
+        import coordinator.equations.generated  # so that its solver is known by name  # noqa: F401
+        from coordinator.couplings.named import coupling_named
+
+        try:
+            coupling_named(value, "coupling")
+        except ModelError as error:
+            raise node.refuse(str(error).removeprefix(f"coupling {value}: ")) from error
     if isinstance(value, int | float) and not 0.0 < value < np.inf:
         raise node.refuse(f"{value}; give a number above 0.")
     return value

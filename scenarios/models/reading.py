@@ -38,12 +38,12 @@ def read_model(
     strict: bool = False,
     values: Mapping[str, Any] | None = None,
 ) -> Imported:
-    """A model out of a URDF or MJCF file.
+    """A model out of a URDF, MJCF or SDFormat file.
 
-    `base`: "fixed" holds the topmost link on the ground, "free" lets it move. `repair` takes the nearest possible inertia where no
-    body has what the file says. `stops` False leaves limits of joints out, as solvers of the whole system need walls with a
-    stiffness. `strict` refuses what would drop an element that bears on the motion. `values`: where joints begin [rad, m], by
-    name; left out 0, or the stop nearest to it.
+    `base`, of URDF: "fixed" holds the topmost link on the ground, "free" lets it move. `repair` takes the nearest possible
+    inertia where no body has what the file says. `stops` False leaves limits of joints out, as solvers of the whole system need
+    walls with a stiffness. `strict` refuses what would drop an element that bears on the motion. `values`: where joints begin
+    [rad, m], by name; left out 0, or the stop nearest to it.
     """
     path = Path(path)
     for label, given in (("repair", repair), ("stops", stops), ("strict", strict)):
@@ -57,6 +57,11 @@ def read_model(
     report = Report(path.name)
     root = parsed_file(path)
     robot = READERS.get(root.tag, urdf).robot_of(root, report)
+    if base == "free" and READERS.get(root.tag, urdf) is not urdf:
+        raise ModelError(
+            f"{path.name}: base = free is for URDF, whose files do not say it; bodies of this one are free where no joint holds "
+            "them."
+        )
     if not stops:
         _without_stops(robot, report)
     assembly, begins = built(robot, report, base=base, repair=repair, values=values)

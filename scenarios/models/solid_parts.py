@@ -22,7 +22,7 @@ from modular.names import hint
 from scenarios.models.document import Node
 from scenarios.models.kinds import named
 from scenarios.models.markup import shown
-from scenarios.models.values import FAILURES, Scope, fields_of, made, number, read_value, told
+from scenarios.models.values import FAILURES, Scope, fields_of, kind_at, made, number, read_value, told
 
 PLACING = ("at", "turned", "hole")
 WORKED_OUT = ("mass", "inertia", "centre")  # what a body has of its solid
@@ -44,7 +44,7 @@ def shapes() -> dict[str, tuple[Callable[..., Solid], dict[str, Any]]]:
 
 def body_of_solid(node: Node, dimension: int, scope: Scope) -> Body:
     """A body of which mass, centre and inertia are those of shapes."""
-    kind = named(Body, node.value["kind"] if isinstance(node.value.get("kind"), str) else RigidBody.__name__)
+    kind = kind_at(node, (Body,)) if "kind" in node.value else named(Body, RigidBody.__name__)
     if lacking := [name for name in WORKED_OUT if name not in kind.hints]:
         raise node.refuse(
             f"a {kind.name} has no {lacking[0]} that shapes could give; take kind = 'RigidBody'.", "solid"

@@ -7,7 +7,7 @@ one with `class`, as `Assembly.save` writes it, is taken as it stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -161,7 +161,7 @@ def read_part(node: Node, bases: tuple[type[Component], ...], scope: Scope, besi
     node.table()
     if "class" in node.value:
         return _as_saved(node, bases, besides)
-    kind = _kind(node, bases)
+    kind = kind_at(node, bases)
     values = fields_of(node, kind, scope, besides)
     if lacking := [name for name in kind.needed if name not in values]:
         raise node.refuse(
@@ -202,12 +202,22 @@ def told(error: Exception, node: Node) -> ModelError:
     what = str(error)
     if not isinstance(error, ModelError):
         what = f"its values do not fit ({shown(what)}); give numbers and lists of numbers as they are due."
-    keys = node.value if isinstance(node.value, dict) else ()
+    keys = node.value if isinstance(node.value, dict) else {}
     about = [key for key in keys if re.search(rf"(?<![\w.]){re.escape(key)}(?: =| has\b|\[)|'{re.escape(key)}'", what)]
+    about = about or [key for key, value in keys.items() if any(f"'{name}'" in what for name in _names_in(value))]
     return node.refuse(what, about[0] if len(about) == 1 else None)
 
 
-def _kind(node: Node, bases: tuple[type[Component], ...]) -> Kind:
+def _names_in(value: Any) -> Iterator[str]:
+    """Ports that a value names, in whole and in part."""
+    for text in value if isinstance(value, list) else [value]:
+        if isinstance(text, str) and "." in text:
+            yield text
+            yield text.rpartition(".")[2]
+
+
+def kind_at(node: Node, bases: tuple[type[Component], ...]) -> Kind:
+    """The kind that a table names, where one of some is due."""
     name = node.get("kind")
     if name is None:
         if len(bases) == 1 and hasattr(bases[0], "__dataclass_fields__"):

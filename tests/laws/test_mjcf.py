@@ -157,6 +157,11 @@ def test_what_is_wrong_is_told_with_its_line(written, old, new, said):
         read_model(written(BODY.replace(old, new)))
 
 
+def test_a_base_is_free_where_the_file_says_so(written):
+    with pytest.raises(ModelError, match="base = free is for URDF"):
+        read_model(written(MJCF), base="free")
+
+
 def test_what_is_left_out_is_told_and_strict_refuses_it(written):
     path = written(MJCF.replace("</mujoco>", '<tendon><fixed name="t"/></tendon><contact/></mujoco>'))
     with pytest.warns(ImportedWarning, match="dropped"):

@@ -5,6 +5,7 @@ import math
 import random
 import time
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 
 import fastjsonschema
@@ -13,14 +14,15 @@ import pytest
 
 import scenarios
 from campaign import shortened, some
-from components import Revolute, Rod, Solid
+from components import Revolute, Rod, Solid, SpringDamper
 from coordinator import Simulation
 from damage import damaged
 from mjcf_model import MJCF
 from modular import Assembly, Cut, Limit, ModelError
+from modular.component import Component, class_name
 from modular.errors import ImportedWarning
 from scenarios import catalogue
-from scenarios.models import read_own, write_model
+from scenarios.models import kinds, read_own, write_model
 from scenarios.models.document import read_document
 from scenarios.models.expressions import worked_out
 from scenarios.models.schema import schema
@@ -317,7 +319,7 @@ def test_a_plate_in_the_plane_of_shapes(written):
             "start = [\n  0,\n  'x',\n]",
             r"model.toml:14: bodies.rod.start\[1\]: there is no parameter 'x'",
         ),
-        ("rod.start", "rod.strat", r"model.toml:16: joints.pin: .*no port 'strat'; did you mean 'start'\?"),
+        ("rod.start", "rod.strat", r"model.toml:18: joints.pin.between: .*no port 'strat'; did you mean 'start'\?"),
         ("between", "betwen", r"model.toml:18: joints.pin.betwen: .*did you mean 'between'\?"),
         ('"length / 2"', '"tip"', r"model.toml:6: parameters"),
         ("length = 0.4", 'length = "half"', r"model.toml:\d: parameters.(half|length): it depends on itself"),
@@ -327,6 +329,16 @@ def test_a_plate_in_the_plane_of_shapes(written):
         ("gravity = [0.0, -9.81]", "gravity = 0.0, -9.81]", r"model.toml:3: no TOML: .*column 14: gravity"),
         ('title = "pendulum"', 'units = "mm"', r"model.toml:2: units: .*120 \* mm"),
         ("[joints.pin]", "[settings]\ndt = 0\n[joints.pin]", r"model.toml:17: settings.dt: 0; give a number above 0"),
+        (
+            "[joints.pin]",
+            "[bodies.b]\nkind = 'Rigid'\nsolid = {shape = 'ball', radius = 1, mass = 1}\n[joints.pin]",
+            r"model.toml:17: bodies.b.kind: there is no body 'Rigid'; did you mean 'RigidBody'\?",
+        ),
+        (
+            "[joints.pin]",
+            "[settings]\ncoupling = 'glud'\n[joints.pin]",
+            r"model.toml:17: settings.coupling: there is no coupling 'glud'; did you mean 'glued'\?",
+        ),
         (
             "[joints.pin]",
             "[settings]\nstep = 1\n[joints.pin]",
@@ -452,6 +464,33 @@ def test_a_file_to_begin_with_moves_as_it_stands(name, tmp_path: Path):
         run = simulation.run(1.5)
     assert run.angle("pivot")[-1] > 2 * math.pi  # the motor turns the crank all the way round
     assert np.ptp(run.position("rocker.end")[:, 0]) > 0.1
+
+
+def test_kinds_of_ones_own_are_written_read_and_completed_as_ours(written, monkeypatch):
+    """Nobody lists them: a dataclass in a package that declares itself is enough."""
+    kinds.kinds_of(Component)  # all that are installed are there
+
+    @dataclass(frozen=True)
+    class Leash(SpringDamper):
+        slack: float = 0.0
+        label: str = ""
+
+    name = class_name(Leash)
+    try:
+        package = name.partition(":")[0]
+        monkeypatch.setattr(kinds, "known_packages", lambda: frozenset({"components", "modular", package}))
+        leash = "[forces.leash]\nkind = 'leash'\non = ['ground', 'rod.end']\nstiffness = 3\n"
+        leash += "slack = 'length / 4'\nlabel = 'length'\n"
+        model = read_own(written(PENDULUM + leash))
+        force = model.force_edges["leash"].force
+        assert (type(force), force.slack, force.label) == (Leash, 0.1, "length")
+        assert 'kind = "Leash"' in model_text(model)
+        assert read_own(written(model_text(model))).to_data() == model.to_data()
+        assert '"Leash"' in json.dumps(schema())
+        with pytest.raises(ModelError, match="a Leash has no 'slak'; did you mean 'slack'"):
+            read_own(written(PENDULUM + leash.replace("slack", "slak")))
+    finally:
+        del Component.registered[name]
 
 
 # --- files as strangers and bad disks leave them ------------------------------------------------------------------------------

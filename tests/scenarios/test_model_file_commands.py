@@ -74,6 +74,19 @@ def test_what_is_wrong_in_a_file_is_one_sentence_with_its_line():
     assert run("modle.toml").stderr.strip().endswith("did you mean 'model.toml'?")
 
 
+def test_what_goes_wrong_later_is_told_with_the_line_too():
+    """A joint that is open is found when the model is put together, not when it is read."""
+    modular("new", "four-bar")
+    text = Path("four-bar.toml").read_text(encoding="utf-8")
+    open_one = text[: text.index("\n[assemble]")]
+    Path("open.toml").write_text(open_one, encoding="utf-8")
+    line = open_one.split("\n").index("[joints.top]") + 1
+    result = run("open.toml")
+    assert result.exit_code == 2 and result.stderr.startswith(f"open.toml:{line}: joint 'top'")
+    other = run("four-bar", "--set", "rough=true")  # a model that is no file
+    assert other.exit_code == 2 and "open.toml" not in other.stderr and "joint 'top'" in other.stderr
+
+
 def test_the_schema_is_json_and_holds_what_there_is():
     printed = modular("schema")
     assert printed.exit_code == 0 and modular("schema", "--out", "model.schema.json").exit_code == 0
