@@ -132,9 +132,8 @@ def _toml(source: Source) -> Any:
         line, column = (int(at[1]), int(at[2])) if at else (source.text.rstrip().count("\n") + 1, 0)
         said = what[: at.start()] if at else what.removesuffix(" (at end of document)")
         there = source.text.split("\n")[line - 1].strip()
-        raise ModelError(
-            f"{source.path}:{line}: no TOML: {shown(said)}{f', column {column}' if column else ' at the end of the file'}: {shown(there)}"
-        ) from error
+        where = f", column {column}" if column else " at the end of the file"
+        raise ModelError(f"{source.path}:{line}: no TOML: {shown(said)}{where}: {shown(there)}") from error
     except (ValueError, RecursionError, ArithmeticError) as error:  # numbers of thousands of digits, lists in lists
         raise _unreadable(source, error) from error
 
