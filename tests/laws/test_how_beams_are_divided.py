@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import references
-from components import Beam
+from components import Beam, Fixed, Load, PointOnLine
 from components.bodies.beam.shape import pulled_back
+from coordinator.analysis import equilibrium, root_locus
 from lazily import Lazily
+from modular import Assembly
 
 optimize = Lazily("scipy.optimize")
 
@@ -98,3 +100,34 @@ def test_swings_of_a_beam_are_met_at_fourth_order_however_its_ends_are_held(held
         found = swings(beam, at_start, at_end)[2 if held == "free" else 0 :][:2]
         errors.append(np.abs(found / np.array(roots) ** 4 - 1.0).max())
     assert (np.array(errors) < 4.5e-2 / 16.0 ** np.arange(3)).all()  # a sixteenth with each half
+
+
+def test_a_column_buckles_at_eulers_load_at_fourth_order():
+    """pi^2 EI / 4 L^2 of a clamped one, pressed at its end: with 16 pieces to 1e-6."""
+    right, off = np.pi**2 / 4.0, []
+    for elements in (2, 4):
+
+        def column(load, elements=elements):
+            model = Assembly(gravity=(0.0, 0.0))
+            beam = Beam((0.0, 0.0), (1.0, 0.0), mass=1.0, axial=1e7, shear=1e7, bending=1.0, elements=elements)
+            model.add("column", beam)
+            model.join("foot", Fixed(), "ground", "column.start")
+            model.apply("load", Load((-load, 0.0)), "column.end")
+            return model
+
+        (found,) = root_locus(column, "load", [0.9 * right, 1.1 * right], seek=True).changes
+        off.append(found.value / right - 1.0)
+    assert 0.0 < off[1] < 3e-4 and off[0] / off[1] > 14.0
+
+
+def test_a_propped_beam_shares_its_load_as_bending_and_shear_say():
+    """A clamp and a prop under a load in the middle, from the compliances of both: exactly, however few its pieces are."""
+    load, sheared = 1e-4, 1.0 / 30.0  # EI / GA L^2
+    model = Assembly(gravity=(0.0, 0.0))
+    beam = {"mass": 1.0, "axial": 1e3, "bending": 1.0, "shear": 1.0 / sheared, "ports": {"middle": 0.5}}
+    model.add("beam", Beam((0.0, 0.0), (1.0, 0.0), elements=4, **beam))
+    model.join("wall", Fixed(), "ground", "beam.start")
+    model.join("prop", PointOnLine(axis=(1, 0)), "ground", "beam.end", at=(1.0, 0.0))
+    model.apply("load", Load((0.0, -load)), "beam.middle")
+    found = equilibrium(model).reactions["prop"][1]
+    assert found == pytest.approx(load * (5.0 / 48.0 + 0.5 * sheared) / (1.0 / 3.0 + sheared), abs=1e-10 * load)

@@ -292,7 +292,7 @@ class Beam(PlacedAndTurned):
         if d == 2:
             turn = self.rotation(node)
             return np.concatenate([weights[0] * np.eye(2), (turn @ (-rho[1], rho[0]))[:, None]], axis=1)
-        slopes = np.stack([2.0 * mixed(node[3:], unit) @ rho for unit in np.eye(4)], axis=-1)
+        slopes = (2.0 * mixed(node[3:], np.eye(4)) @ rho).T
         return np.concatenate([weights[0] * np.eye(3), slopes], axis=1)
 
     def port_motion(self, port: str, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
@@ -359,14 +359,13 @@ class Beam(PlacedAndTurned):
     def mass_matrix(self, q: Array) -> Array:
         """Blocks diag(m, m, J), or m and 4 G^T J G with an inertia along p, where nothing can move."""
         count, k = q.shape
-        matrix = np.zeros((count, k, count, k))
-        for node, values in enumerate(self.masses):
-            if self.dimension == 2:
-                matrix[node, :, node] = np.diag(values)
-                continue
-            p, rows = q[node, 3:], spinning(q[node, 3:])
-            matrix[node, :3, node, :3] = np.diag(values[:3])
-            matrix[node, 3:, node, 3:] = 4.0 * (rows.T * values[3:]) @ rows + 4.0 * values[3:].mean() * np.outer(p, p)
+        matrix, values, nodes = np.zeros((count, k, count, k)), self.masses, np.arange(count)
+        for c in range(3):
+            matrix[nodes, c, nodes, c] = values[:, c]
+        if self.dimension == 3:
+            p, rows, inertia = q[:, 3:], spinning(q[:, 3:]), values[:, 3:]
+            along = inertia.mean(axis=1)[:, None, None] * p[:, :, None] * p[:, None, :]
+            matrix[nodes, 3:, nodes, 3:] = 4.0 * (np.swapaxes(rows, 1, 2) * inertia[:, None, :] @ rows + along)
         return matrix.reshape(count * k, count * k)
 
     def drive(self, q: Array, v: Array, gravity: Array) -> Array:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from components.bodies.posed.quaternions import mixed, spinning
+from components.bodies.posed.quaternions import crossed, mixed, spinning
 from modular.elements import Array
 
 
@@ -84,17 +84,17 @@ def pulled_back(q: Array, motion: Array, stiffness: Array, spacing: float, dampi
     else:
 
         def inverse(vector: Array, sign: float) -> Array:
-            twisted = np.cross(found.twist, vector)
-            return np.asarray(vector + 0.5 * sign * twisted + found.bend[:, None] * np.cross(found.twist, twisted))
+            twisted = crossed(found.twist, vector)
+            return np.asarray(vector + 0.5 * sign * twisted + found.bend[:, None] * crossed(found.twist, twisted))
 
         spins = one[:, 3:], other[:, 3:]
-        middle = 0.5 * (spins[0] + spins[1] + np.cross(found.half, spins[1] - spins[0]))
-        rates = np.einsum("ncj,nc->nj", found.frame, (other - one)[:, :3]) + np.cross(found.stretch, middle)
+        middle = 0.5 * (spins[0] + spins[1] + crossed(found.half, spins[1] - spins[0]))
+        rates = np.einsum("ncj,nc->nj", found.frame, (other - one)[:, :3]) + crossed(found.stretch, middle)
         bending = inverse(spins[1], 1.0) - inverse(spins[0], -1.0)
         effort, moment = _efforts(found, rates, bending, stiffness, spacing, damping)
-        force, turning = np.einsum("ncj,nj->nc", found.frame, effort), np.cross(effort, found.stretch)
-        on_one = inverse(moment, 1.0) - 0.5 * (turning + np.cross(found.half, turning))
-        on_other = -inverse(moment, -1.0) - 0.5 * (turning - np.cross(found.half, turning))
+        force, turning = np.einsum("ncj,nj->nc", found.frame, effort), crossed(effort, found.stretch)
+        on_one = inverse(moment, 1.0) - 0.5 * (turning + crossed(found.half, turning))
+        on_other = -inverse(moment, -1.0) - 0.5 * (turning - crossed(found.half, turning))
     d = force.shape[1]
     forces[:-1, :d] += force
     forces[1:, :d] -= force

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from modular.elements import Array
+
+NEXT, BEFORE = [1, 2, 0], [2, 0, 1]  # of three axes
 
 
 def spinning(p: Array) -> Array:
     """G: 2 G p' is the angular velocity in the axes of the body, (..., 3, 4)."""
     s, x, y, z = (p[..., k] for k in range(4))
-    rows = [[-x, s, z, -y], [-y, -z, s, x], [-z, y, -x, s]]
-    return np.stack([np.stack(row, -1) for row in rows], -2)
+    return _filled([[-x, s, z, -y], [-y, -z, s, x], [-z, y, -x, s]], p.dtype)
 
 
 def mixed(p: Array, r: Array) -> Array:
@@ -23,7 +26,20 @@ def mixed(p: Array, r: Array) -> Array:
         [x * b + y * a + s * c + z * t, s * t - x * a + y * b - z * c, y * c + z * b - s * a - x * t],
         [x * c + z * a - s * b - y * t, y * c + z * b + s * a + x * t, s * t - x * a - y * b + z * c],
     ]
-    return np.stack([np.stack(row, -1) for row in rows], -2)
+    return _filled(rows, np.result_type(p, r))
+
+
+def crossed(a: Array, b: Array) -> Array:
+    """a x b, (..., 3): as numpy's, in a fifth of its time for few."""
+    return np.asarray(a[..., NEXT] * b[..., BEFORE] - a[..., BEFORE] * b[..., NEXT])
+
+
+def _filled(rows: list[list[Array]], kind: np.dtype[Any]) -> Array:
+    made = np.empty((*np.broadcast(*rows[0]).shape, len(rows), len(rows[0])), kind)
+    for i, row in enumerate(rows):
+        for j, one in enumerate(row):
+            made[..., i, j] = one
+    return made
 
 
 def product(p: Array, r: Array) -> Array:
