@@ -167,7 +167,10 @@ def _worked_out(node: ast.expr) -> Any:
     if isinstance(node, ast.UnaryOp) and type(node.op) in SIGNS:
         return SIGNS[type(node.op)](_number(node.operand))
     if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
-        return SIGNS[type(node.op)](_number(node.left), _number(node.right))
+        found = SIGNS[type(node.op)](_number(node.left), _number(node.right))
+        if isinstance(found, complex):  # a root of a negative number
+            raise ValueError(ast.unparse(node))
+        return found
     if (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)

@@ -46,9 +46,10 @@ def test_what_is_no_description_is_never_evaluated(text):
 
 
 def test_settings_are_json_and_otherwise_text():
-    pairs = ["n=3", "x=1e-3", "on=true", "name=small", "list=[1, 2]", "empty=", "formula=a=b"]
+    pairs = ["n=3", "x=1e-3", "on=true", "name=small", "list=[1, 2]", "empty=", "formula=a=b", "root=(-8) ** (1 / 3)"]
     assert read_settings(pairs) == {
         "n": 3, "x": 1e-3, "on": True, "name": "small", "list": [1, 2], "empty": "", "formula": "a=b",
+        "root": "(-8) ** (1 / 3)",
     }  # fmt: skip
 
 
