@@ -80,6 +80,8 @@ def test_one_word_is_lost_often(said_by, word, alone, launch_config, monkeypatch
     def loses(by, what, count):
         if (by, what) == ("worker", "samples") and count == 16:
             launch_config.launcher.say_dead("worker1", 1)
+        if (word, by, what, count) == ("idle", "run", "begin", 1):
+            return True  # who has its job at once is never idle
         return (by, what) == (said_by, word) and (count <= 3 or count % 7 == 0)
 
     found, mailbox, _ = run(launch_config, monkeypatch, loses)
