@@ -33,7 +33,7 @@ from rough_way import RoughWay
 
 DT = 1e-4
 UNTIL = 1.5  # [s]
-SOON = Deadlines(report=0.2, silence=1.5)
+SOON = Deadlines(report=0.2, silence=5.0)  # a worker that loads its code on a busy machine is silent for two
 
 
 @dataclass
@@ -146,7 +146,7 @@ def zombie(seed):
         pid = rng.choice(pids(simulation))
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGSTOP)
-            time.sleep(2.5)
+            time.sleep(7.0)
             os.kill(pid, signal.SIGCONT)
 
     return struck(seed, strike, 1, launch_config=LaunchConfig(deadlines=SOON))
