@@ -100,7 +100,7 @@ class Forces(Protocol):
     One that remembers how things stood a tick ago, and so must be asked forwards in time, says `forward_only = True`: couplings
     that try states back and forth refuse it by name. One whose hold may slip (`slips`) can be asked many times in one tick, but
     not while time goes back: it is refused by steps with stages that do. One that begins and ends at instants within ticks
-    (`begins_and_ends`), as walls do, takes their order from steps of a higher one than 2; with `set_stages` and a loop
+    (`begins_and_ends`), as walls do, takes their order from steps of a higher one than 2; as `TakesEvenStages` with a loop
     "look_ahead" it asks these for even stages while it may act (coordinator/couplings/interface/walls.py). One with a loop
     "strike_together" has it played after "exert", for all rows by one thread, then "exert_struck" and "end_strikes".
     One with a loop "compute_mobility" is let know how bodies answer forces now. One that reads predicted velocities, and not
@@ -183,6 +183,14 @@ class Overlap(NamedTuple):
     mover: int  # the side that goes out
     way: tuple[float, ...]  # that way
     speed: float  # along it [m/s]
+
+
+@runtime_checkable
+class TakesEvenStages(Protocol):
+    """Forces that are met within ticks: a step goes in even stages while their loop "look_ahead" finds a row that is near."""
+
+    def set_stages(self, stage: float, demanded: float) -> None:
+        """The share of the step that is a tick meanwhile, and the share of which a limit of the step is told."""
 
 
 @runtime_checkable

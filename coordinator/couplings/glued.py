@@ -21,11 +21,12 @@ from coordinator.couplings.interface.projection import project_velocities
 from coordinator.couplings.interface.side_by_side import SideBySide
 from coordinator.couplings.interface.substep_search import TRIED_DIVISORS, can_repeat_a_tick, divisions_that_converge
 from coordinator.couplings.margins import stability_margins
-from coordinator.engine.program import STRIKES, Operation, TickProgram
+from coordinator.engine.program import STRIKES, Operation, TickProgram, compiled
 from coordinator.system import System
 from modular.body import DriftsAndKicks, GivesCompliance, PredictsAndCorrects
 from modular.elements import GAIN_STEP
 from modular.errors import CouplingError, ModelError
+from modular.force import TakesEvenStages
 from modular.internal_gains import InternalGains
 from modular.names import first_few
 from modular.newmark import Newmark
@@ -72,20 +73,21 @@ class Glued(Coupling):
         require(system, DriftsAndKicks, type(self).__name__, "drift and can be kicked")
         require(system, GivesCompliance, type(self).__name__, "report their compliance")
         if min(stages(self.order)) < 0.0:
-            forward = [
-                name
-                for stack in [*system.bodies, *system.forces]
-                if getattr(stack, "forward_only", False) or getattr(stack, "slips", False)
-                for name in cast(Any, stack).names
-            ]
-            if forward:
-                raise CouplingError(
-                    f"{type(self).__name__}: a step of order {self.order} goes back in time in some of its stages, and "
-                    f"{first_few(forward)} cannot; take order=2."
-                )
+            self._refuse_what_cannot_go_back(system)
         for bodies in system.bodies_as(PredictsAndCorrects):
             bodies.configure(Newmark(), InternalGains(), float("inf"))
         tolerate(system, self.tolerance)
+
+    def _refuse_what_cannot_go_back(self, system: System) -> None:
+        """Some stages go back in time; walls ask for even ones instead (coordinator/couplings/interface/walls.py)."""
+        for stack in [*system.bodies, *system.forces]:
+            even = isinstance(stack, TakesEvenStages) and compiled((stack, "look_ahead"))
+            marks = ("forward_only", "slips", *(() if even else ("begins_and_ends",)))
+            if any(getattr(stack, mark, False) for mark in marks):
+                raise CouplingError(
+                    f"{type(self).__name__}: a step of order {self.order} goes back in time in some of its stages, and "
+                    f"{first_few(cast(Any, stack).names)} cannot; take order=2."
+                )
 
     def _interface(self, system: System) -> Interface | SideBySide:
         kind = Interface if system.parted is None else SideBySide

@@ -20,7 +20,7 @@ from coordinator.ensemble.variants import Variants
 from coordinator.record.run import Run
 from coordinator.simulation import Simulation
 from modular.errors import CouplingError, Diverged, ModelError, RunWarning
-from modular.force import BeginsAtRest, Decides
+from modular.force import BeginsAtRest, Decides, TakesEvenStages
 from modular.table import Table
 
 CHANGES = ("cut", "break", "join", "add", "remove", "apply")  # kinds of events that change a model
@@ -81,7 +81,7 @@ def _why_forces(variants: Variants, coupling: Coupling, settings: dict[str, Any]
                 who = stack.names[0]
                 if isinstance(stack, BeginsAtRest) or id(stack) in map(id, encountering(system)):
                     return f"'{who}' begins with what all contacts find together"
-                if hasattr(stack, "set_stages") and isinstance(coupling, Glued) and coupling.order > 2:
+                if isinstance(stack, TakesEvenStages) and isinstance(coupling, Glued) and coupling.order > 2:
                     return f"'{who}' has steps of higher order go in even stages while it is near"
                 if isinstance(stack, Decides):
                     return f"'{who}' decides in Python"

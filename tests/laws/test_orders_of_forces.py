@@ -158,6 +158,39 @@ def test_a_step_of_higher_order_keeps_it_until_a_wall_is_near_and_goes_in_even_s
     assert off["wall"] < 0.4 * off["coarse"]
 
 
+@pytest.mark.parametrize("coupling", [Glued(4), *later([Relaxed(4)])], ids=named)
+def test_all_workers_take_even_stages_where_a_wall_of_one_of_them_is_near(coupling):
+    def played(**settings):
+        model = Assembly(gravity=(0.0, -9.81))
+        for k, before in enumerate(("ground", "rod0.end", "rod1.end")):
+            model.add(f"rod{k}", Rod((k, 0), (k + 1, 0), 1.0))
+            model.join(f"pin{k}", Revolute(), before, f"rod{k}.start")
+        model.apply("wall", Stop(low=-0.02, high=0.02, restitution=0.5), "rod0.end", "rod1.start")
+        with Simulation(model, 1e-3, coupling, **settings) as simulation:
+            return simulation.run(0.15)
+
+    alone = played()
+    assert alone.ledger("wall")["dissipated"].max() > 1e-3
+    for where in ({"a": ["rod0", "rod1"], "b": ["rod2"]}, {"a": ["rod0", "rod2"], "b": ["rod1"]}):
+        assert played(workers=where, launcher="here").digest == alone.digest
+
+
+class Sudden(Stop):
+    """A wall of somebody else's, which knows of no stages."""
+
+    def new_stack(self, dimension):
+        stack = super().new_stack(dimension)
+        del stack.loops["look_ahead"]
+        return stack
+
+
+def test_what_begins_within_stages_and_asks_for_no_even_ones_is_refused():
+    with pytest.raises(ModelError, match="force cannot; take order=2"):
+        Simulation(swung(Sudden(low=-0.3)), 1e-3, Glued(4))
+    with Simulation(swung(Sudden(low=-0.3)), 1e-3, Glued()) as simulation:
+        assert len(simulation.run(0.01)) == 11
+
+
 REVERSALS = {"springs": Penalty(), "glued": Glued(), "relaxed": Relaxed()}
 
 

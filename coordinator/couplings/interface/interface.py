@@ -128,6 +128,7 @@ class Interface(Table):
         interface._remote = remote
         interface._watch(settings["watched"])
         interface.anything_watched, interface.in_parts = settings["anywhere"], interface_joints.apart
+        interface.watches_walls = settings["walls"]  # of all workers: they take the same stages
         interface.collectives = Collectives(
             system, interface_joints, remote, outgoing, incoming, interface, interface.bodies
         )

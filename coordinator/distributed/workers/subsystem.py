@@ -197,7 +197,7 @@ def interface_joints_of(interface: Interface, part: Subsystem) -> tuple[Interfac
     watched = part.elements_here[interface.watched]
     settings = {
         "me": part.me, "stages": interface.stages.tolist(), "local": interface.local, "watched": watched[watched > 0].tolist(),
-        "anywhere": len(interface.watched), "apart": interface.apart,
+        "anywhere": len(interface.watched), "apart": interface.apart, "walls": int(interface.watches_walls),
     }  # fmt: skip
     interface_joints = InterfaceJoints(len(whole.joint_home), settings)
     numbers: list[Array] = []
