@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
@@ -59,3 +59,10 @@ def refusals() -> Iterator[None]:
         stop(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", REFUSED)
     except KeyboardInterrupt:
         stop("interrupted.", INTERRUPTED)
+
+
+def leave_out(options: Mapping[str, object], why: str) -> None:
+    """Refuse options that mean nothing beside others, where they were given; `why`: what follows their name."""
+    for option, value in options.items():
+        if value:
+            raise ModelError(f"{option} {why}")

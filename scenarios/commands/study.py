@@ -13,7 +13,7 @@ import typer
 from modular.errors import ModelError
 from scenarios.options import Scenario, Settings
 from scenarios.target import load
-from scenarios.terminal import INTERRUPTED, complain, console_for, refusals, say
+from scenarios.terminal import INTERRUPTED, complain, console_for, leave_out, refusals, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -134,6 +134,10 @@ def study(
         )  # fmt: skip
         return
     with refusals():
+        of_numbers = {
+            "--samples": samples, "--sampling": sampling != "latin", "--seed": seed, "--scheduler": scheduler, "--show": show,
+        }  # fmt: skip
+        leave_out(of_numbers, "is for numbers that differ; say which by --vary, or leave it out.")
         from scenarios.report.progress import waiting
         from scenarios.report.said import tell_unseen
         from scenarios.study.grid import read_grid

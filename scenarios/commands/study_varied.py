@@ -13,7 +13,7 @@ import typer
 
 from modular.errors import ModelError, RunWarning
 from scenarios.target import load
-from scenarios.terminal import INTERRUPTED, complain, refusals, say
+from scenarios.terminal import INTERRUPTED, complain, leave_out, refusals, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,11 +34,7 @@ def study_varied(
 
     dt, until, coupling, out = given
     with refusals():
-        for option, value in others.items():
-            if value:
-                raise ModelError(
-                    f"{option} is for studies of steps and couplings; leave it out where numbers differ by --vary."
-                )
+        leave_out(others, "is for studies of steps and couplings; leave it out where numbers differ by --vary.")
         if len(coupling or []) > 1:
             raise ModelError(
                 "--vary: one coupling at a time; type the command once for each, with a folder of its own."

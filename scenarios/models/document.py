@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -142,8 +143,7 @@ def _json(source: Source) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            seen: set[str] = set()
-            twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+            twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
             raise ModelError(f"{source.path}: '{shown(twice)}' is there twice; give each its own name.")
         return found
 

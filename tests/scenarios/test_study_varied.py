@@ -31,6 +31,8 @@ def study(*words: str):
             ("--vary", "upper.masses.0=1..2", "--sweep", "rule.safety=1,2"),
             "--sweep is for studies of steps and couplings",
         ),
+        (("--samples", "5"), "--samples is for numbers that differ; say which by --vary"),
+        (("--show", "lower.end"), "--show is for numbers that differ"),
         (("--vary", "upper.masses.0=-1,2"), "variant 0: upper.masses.0 = -1.0"),
         (("--vary", "upper.masses.0=1,2", "--show", "lower.ende"), "did you mean 'end'?"),
         (("--vary", "upper.masses.0=1..2", "--sampling", "sobol", "--samples", "5"), "take a power of two, 4 or 8"),
