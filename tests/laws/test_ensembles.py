@@ -158,7 +158,7 @@ COUPLINGS_OF_ALL = [Penalty(), Glued()]
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("coupling", COUPLINGS_OF_ALL, ids=["penalty", "glued"])
-@pytest.mark.parametrize("name", spread(scenarios.names(), 5))
+@pytest.mark.parametrize("name", spread(scenarios.names(), 3))
 def test_every_ready_system_may_be_varied(name, coupling):
     """The first number of a body that may differ: as many ticks as it takes to be on the way."""
     model = scenarios.load(name)

@@ -38,7 +38,7 @@ def moved(model, places, end=0.2, dt=5e-4, order=4):
 
 def test_all_sorts_of_a_file_move_as_in_mujoco(written):
     """Degrees, classes, turns, shapes, springs, several joints of a body and a loop: within 1e-6 m, as MuJoCo closes the loop."""
-    mujoco = pytest.importorskip("mujoco")
+    mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed; pip install -e '.[peers]'")
     path = written(MJCF)
     values = {"yaw": 0.3, "shoulder": -0.4, "slide": 0.02}
     found = read_model(path, stops=False, values=values)

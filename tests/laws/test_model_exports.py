@@ -60,7 +60,7 @@ def ports_of(model: Assembly) -> list[str]:
 
 def in_mujoco(model: Assembly, path: Path, dt: float, end: float) -> np.ndarray:
     """Where all ports are in the end."""
-    mujoco = pytest.importorskip("mujoco")
+    mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed; pip install -e '.[peers]'")
     export_model(model, path)
     there = mujoco.MjModel.from_xml_path(str(path))
     there.opt.timestep = dt
