@@ -8,7 +8,7 @@ import pytest
 
 import scenarios
 import zoo
-from campaign import later
+from campaign import more
 from components import Beam, Distance, Fixed, ModalBody, Revolute, Rod, Spherical, SpringDamper
 from coordinator import Glued, Penalty, Shannon, Simulation, examine
 from coordinator.checks.softness import joint_share
@@ -136,7 +136,7 @@ HELD = {
 SPACE = {"elements": 4, "dimension": 3}
 
 
-@pytest.mark.parametrize("settings", [*HELD.values(), *later([SPACE])], ids=str)
+@pytest.mark.parametrize("settings", [*HELD.values(), *more([SPACE])], ids=str)
 def test_a_joint_that_is_softer_than_its_flexible_bodies_names_a_step_that_is_not(settings):
     """Followed: at that step it is below a tenth, and with glued joints there is nothing to be said."""
     model = held(**settings)

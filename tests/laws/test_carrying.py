@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import scenarios
-from campaign import first_of, later
+from campaign import first_of, more
 from components import Fixed, Load, PointOnLine, Prismatic, Revolute, RigidBody, Rod, Spherical
 from coordinator import Glued, Run, Simulation, StabilityWarning, beyond, examine
 from coordinator.couplings.compositions import LIMITS
@@ -195,7 +195,7 @@ def test_between_glued_joints_the_limit_is_where_a_body_swings_faster_than_the_s
 
 
 @pytest.mark.parametrize(
-    "name", ["double-pendulum-3d", "slider-crank", "bricard", "robot-arm", *later(["flexible-slider-crank"])]
+    "name", ["double-pendulum-3d", "slider-crank", "bricard", "robot-arm", *more(["flexible-slider-crank"])]
 )
 def test_ready_systems_bear_their_loads(name):
     model = scenarios.load(name)

@@ -8,7 +8,7 @@ import pytest
 
 import scenarios
 from both_ways import scattered
-from campaign import each_once, later, named
+from campaign import each_once, more, named
 from components import Box, Capsule, Contact, HalfSpace, Hand, LedBody, PointMassRod, Revolute, RigidBody, Rod, Sphere
 from coordinator import HHT, Centralized, Glued, Mixed, Penalty, Relaxed, Simulation, resume
 from coordinator.record.sensors import exerted
@@ -453,7 +453,7 @@ def mixed_bag():
 
 
 @pytest.mark.filterwarnings("ignore:contact 'blow'. Relaxed finds blows as if no glued joints held what they strike")
-@pytest.mark.parametrize("coupling", [Glued(), Penalty(), *later([Relaxed()])], ids=named)
+@pytest.mark.parametrize("coupling", [Glued(), Penalty(), *more([Relaxed()])], ids=named)
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling):
     def played(step=False, **settings):
         with Simulation(mixed_bag(), 1e-3, coupling, **settings) as simulation:

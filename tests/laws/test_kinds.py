@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kinds
-from campaign import each_once, later, named, shortened
+from campaign import each_once, more, named, shortened
 from components import Beam, Revolute, RigidBody, Rod, Spherical
 from coordinator import Glued, Penalty, Simulation
 from kinds import KINDS
@@ -57,7 +57,7 @@ def test_dampers_take_little_while_bodies_turn_and_books_close_to_second_order(k
     assert taken[1] < 0.3 * taken[0] and leaks[1] < 0.3 * leaks[0]
 
 
-@pytest.mark.parametrize("dimension", [2, *later([3])])
+@pytest.mark.parametrize("dimension", [2, *more([3])])
 def test_a_stiff_beam_in_its_place_moves_as_a_rigid_bar(dimension):
     """Its mass matrix is that of its slices, which the rigid bar is given; what is left is how far it bends: a quarter of that
     where it is four times as stiff."""

@@ -10,7 +10,7 @@ import scipy.linalg
 
 import references
 from both_ways import scattered
-from campaign import later, named, shortened, whole
+from campaign import later, more, named, shortened, whole
 from components import Beam, Fixed, Load, ModalBody, Revolute, Rod, Spherical, Table
 from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation, resume
 from modular import Assembly, CouplingError, ModelError
@@ -152,7 +152,7 @@ def exact_end(dimension):
 @pytest.mark.parametrize(
     ("coupling", "dt", "order", "dimension"),
     [(Glued(), 1e-3, 2, 2), (Glued(4), 1e-3, 4, 2), (Penalty(), 5e-4, 2, 2),
-     *later([(Relaxed(), 1e-3, 2, 2), (Centralized(), 1e-3, 2, 2), (Glued(4), 1e-3, 4, 3)])],
+     *more([(Relaxed(), 1e-3, 2, 2), (Centralized(), 1e-3, 2, 2), (Glued(4), 1e-3, 4, 3)])],
 )  # fmt: skip
 def test_it_moves_between_joints_at_the_declared_order(coupling, dt, order, dimension):
     exact = exact_end(dimension)
