@@ -37,20 +37,22 @@ Capability = TypeVar("Capability")
 class System:
     """The running components."""
 
-    def __init__(self, gravity: Array, described: Mapping[str, Body] | None = None, *, grouped: bool = True) -> None:
+    def __init__(
+        self, gravity: Array, described: Mapping[str, Body] | None = None, *, grouped: bool = True,
+        acting: Mapping[str, ForceEdge] | None = None,
+    ) -> None:  # fmt: skip
         self.gravity = gravity
         self.dry_run = False  # True: points of joints need not meet, and all is played that may be (dry_run.py)
-        self.rough = False  # True: points of joints need not meet, for bodies do not stand yet where they will (initial_states.py)
+        self.rough = False  # True: the same, for bodies do not stand yet where they will (initial_states.py)
         self.grouped = grouped  # False: every component in a stack of its own (same bits, slower)
-        self.parted: Parted | None = (
-            None  # whose a name is, where several models stand side by side (coordinator/ensemble)
-        )
+        self.parted: Parted | None = None  # whose a name is, where several models stand here (coordinator/ensemble)
         self.elements = Elements(len(gravity))
         self.body_stacks: dict[Hashable, Bodies] = {}
         self.joint_stacks: dict[Hashable, Joints] = {}
         self.force_stacks: dict[Hashable, Forces] = {}
         self.body_home: dict[str, Bodies] = {}
         self.described: Mapping[str, Body] = {} if described is None else described  # the bodies that are here
+        self.acting: Mapping[str, ForceEdge] = {} if acting is None else acting  # the forces
         self.joint_home = JointHomes(self)
         self.force_home: dict[str, ForceHome] = {}
         self.uses: dict[str, tuple[str, ...]] = {}  # joints and forces on each body

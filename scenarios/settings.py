@@ -53,7 +53,8 @@ def fit_settings(target: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_coupling(coupling: str | None, rule: str | None) -> Coupling:
     """The coupling of a run; `rule` chooses the stiffness rule of a coupling that has one."""
-    import coordinator.equations.generated  # so that its solver is known by name  # noqa: F401
+    import coordinator.equations.formulas  # so that these are known by name
+    import coordinator.equations.generated  # noqa: F401
     from coordinator.couplings import Penalty
     from coordinator.couplings.named import coupling_named
     from coordinator.couplings.rules import StiffnessRule

@@ -176,7 +176,7 @@ def _with_model(
             )
     was = {names.get(name, name): name for name in (*source.body_home, *source.joint_home, *source.force_home)}
     with undisturbed():
-        system = System(model.gravity, model.bodies, grouped=old.past.grouped)
+        system = System(model.gravity, model.bodies, grouped=old.past.grouped, acting=model.force_edges)
         system.tick, system.part, system.evaluations = source.tick, source.part, source.evaluations
         for name, body in model.bodies.items():
             system.add_body(name, body)

@@ -17,6 +17,7 @@ from coordinator.ensemble.copies import MARK, RENAMED, Names, side_by_side
 from coordinator.ensemble.parameters import GRAVITY
 from coordinator.ensemble.pieces import Piece, Told
 from coordinator.ensemble.variants import Variants
+from coordinator.equations.formulas import Formulas
 from coordinator.record.run import Run
 from coordinator.simulation import Simulation
 from modular.errors import CouplingError, Diverged, ModelError, RunWarning
@@ -45,7 +46,7 @@ class WentWrong(Exception):
 def why_apart(variants: Variants, coupling: Coupling, settings: dict[str, Any]) -> str:
     """Why variants of a model have to run one after the other; nothing where they run side by side."""
     model = variants.model
-    if type(coupling) not in (Penalty, Glued):
+    if type(coupling) not in (Penalty, Glued, Formulas):
         return f"{type(coupling).__name__} looks at all that is there together"
     if isinstance(coupling, Penalty) and coupling.adaptive is not None:
         return "adaptive steps are chosen for all that is there together"
@@ -64,6 +65,10 @@ def why_apart(variants: Variants, coupling: Coupling, settings: dict[str, Any]) 
                 return f"{type(event).__name__} is not known to leave others alone"
     if isinstance(coupling, Glued) and (model.schedule or any(edge.breaks_at for edge in model.joint_edges.values())):
         return "under Glued joints are made and cut for all that is there together"
+    if isinstance(coupling, Formulas) and (
+        model.schedule or any(edge.breaks_at for edge in model.joint_edges.values())
+    ):
+        return "an event changes the formulas"
     return _why_forces(variants, coupling, settings)
 
 

@@ -45,6 +45,7 @@ class Variants:
         self.count = next(iter(counts.values()))
         if not self.count:
             raise ModelError("Ensemble: vary gives no values; give at least one variant.")
+        self._made: dict[tuple[str, str, int], Any] = {}  # members of variants, made once
         self._by_member: dict[tuple[str, str], list[Parameter]] = {}
         for found in self.parameters:
             self._by_member.setdefault((found.kind, found.owner), []).append(found)
@@ -67,6 +68,12 @@ class Variants:
 
     def member(self, kind: str, owner: str, k: int) -> Any:
         """One of them."""
+        made = self._made.get((kind, owner, k))
+        if made is None:
+            made = self._made[kind, owner, k] = self._make(kind, owner, k)
+        return made
+
+    def _make(self, kind: str, owner: str, k: int) -> Any:
         parameters = self._by_member[kind, owner]
         member = parameters[0].member(self.model)
         try:

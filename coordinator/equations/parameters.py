@@ -27,9 +27,10 @@ SIGNED = frozenset({"rest", "force", "moment", "torque", "wind", "target"})  # f
 class Parameters:
     """Symbols and what they stand for; or the numbers themselves."""
 
-    def __init__(self, *, numbers: bool) -> None:
-        self.numbers = numbers
+    def __init__(self, *, numbers: bool, running: bool = False) -> None:
+        self.numbers, self.running = numbers, running
         self.values: dict[Any, float] = {}
+        self.taken: dict[str, tuple[str, str, tuple[int, ...]]] = {}  # by name: force, column, and where in its row
 
     def named(self, owner: str) -> Naming:
         """Numbers of one component."""
@@ -58,6 +59,14 @@ def name_gravity(parameters: Parameters, gravity: Any) -> Any:
     for k in acting:
         found[k] = Term(exact(float(gravity[k]))) if parameters.numbers else name(f"gravity_{'xyz'[k]}", gravity[k])
     return found
+
+
+def numbers_of_gravity(gravity: Any) -> dict[str, float]:
+    """The same numbers by name."""
+    acting = np.flatnonzero(gravity)
+    if len(acting) == 1:
+        return {"gravity": abs(float(gravity[acting[0]]))}
+    return {f"gravity_{'xyz'[k]}": float(gravity[k]) for k in acting}
 
 
 def name_bodies(twin: TableTwin, stack: Any, parameters: Parameters) -> None:
@@ -108,6 +117,25 @@ def name_force(twin: TableTwin, stack: Any, name: str, force: Any, parameters: P
         offset = before - slope * value
         offset = 0.0 if abs(offset) <= SAME * abs(before) else offset
         twin.__dict__[column][(row, *at)] = naming(label, value) * exact(slope) + exact(offset)
+    if parameters.running:
+        _name_taken(twin, row, name, {column for column, _ in found}, base, parameters)
+
+
+def _name_taken(twin: TableTwin, row: int, name: str, columns: set[str], base: Any, parameters: Parameters) -> None:
+    """Numbers that a force of a running system has taken from where bodies stood, as lengths: beside those of its description."""
+    for column in sorted(columns):
+        for at in (tuple(place.tolist()) for place in np.argwhere(np.ones(base[column].shape, bool))):
+            now = twin.__dict__[column][(row, *at)]
+            if isinstance(now, Term) or now == base[column][at] or not np.isfinite(float(now)):
+                continue
+            label = "_".join((column, *(str(k + 1) for k in at)))
+            twin.__dict__[column][(row, *at)] = parameters.named(name)(label, float(now))
+            parameters.taken[f"{name}.{label}"] = name, column, at
+
+
+def numbers_of_force(force: Any) -> list[tuple[str, float]]:
+    """Numbers of a force that may have names, by these names."""
+    return [(label, value) for label, value, _ in _changed(force)] if is_dataclass(force) else []
 
 
 def _row_of(force: Any, starts: list[int], name: str, dimension: int) -> dict[str, Any]:

@@ -46,8 +46,8 @@ class Pivot:
 class Solved:
     """`steps` in order, each a name and its formula; accelerations and multipliers in these names."""
 
-    def __init__(self, written: Written, state: tuple[Array, Array]) -> None:
-        self.written = written
+    def __init__(self, written: Written, state: tuple[Array, Array], good: float = GOOD_PIVOT) -> None:
+        self.written, self.good = written, good
         self.steps: list[tuple[Any, Any]] = []
         self.pivots: list[Pivot] = []
         self.dependent: list[int] = []  # rows that follow from others; their multipliers are nothing
@@ -255,7 +255,7 @@ class _Elimination:
     def _next(self, left: set[int], before: Mapping[int, float]) -> tuple[int, float]:
         """The row with the fewest neighbours among those with good pivots, else the one with the best."""
         shares = {k: abs(self._value(k)) / before[k] if before[k] > 0.0 else 0.0 for k in sorted(left)}
-        good = [k for k, share in shares.items() if share >= GOOD_PIVOT]
+        good = [k for k, share in shares.items() if share >= self.solved.good]
         if good:
             best = min(good, key=lambda k: (len(self.rows[k]), k))
             return best, shares[best]

@@ -137,7 +137,12 @@ def python_source(solved: Solved, values: Sequence[Any], name: str = "evaluate")
 
 def python_function(solved: Solved, values: Sequence[Any]) -> Callable[..., Any]:
     """The same as a function of Python."""
+    return function_of(python_source(solved, values))
+
+
+def function_of(source: str) -> Callable[..., Any]:
+    """What such source code says."""
     names: dict[str, Any] = dict(MATH)
-    exec(compile(python_source(solved, values), "<equations>", "exec"), names)
+    exec(compile(source, "<equations>", "exec"), names)
     made: Callable[..., Any] = names["evaluate"]
     return made

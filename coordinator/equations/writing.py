@@ -40,13 +40,17 @@ def write_system(system: System) -> Written:
     return _Writer(model, True, (), system).written()
 
 
+def write_running(system: System, model: Assembly) -> Written:
+    """All equations of a system that runs, as it stands, with names for the numbers of this model of it."""
+    return _Writer(model, False, (), system).written()
+
+
 class _Writer:
     """What is known while equations are being written."""
 
     def __init__(self, model: Assembly, numbers: bool, ports: Sequence[str], running: System | None = None) -> None:
         self.model = model if running is not None else model.given().copy()
         self.system = assembled(self.model) if running is None else running
-        self.running = running is not None
         lacking = [stack.names[0] for stack in self.system.bodies if not isinstance(stack, GivesEquations)]
         if lacking:
             raise CouplingError(
@@ -57,7 +61,7 @@ class _Writer:
             for key in "qv"
         )
         self.frames = {port: hold_axes(self.system, self.model, port) for port in ports}
-        self.parameters, self.stage = Parameters(numbers=numbers), Stage(self.system)
+        self.parameters, self.stage = Parameters(numbers=numbers, running=running is not None), Stage(self.system)
         self.coordinates: list[Any] = []
         self.columns: dict[str, slice] = {}
         self._first_look()
@@ -92,7 +96,7 @@ class _Writer:
             _tidy(twin.weights)
         for twin, forces in zip(self.stage.forces, self.system.forces, strict=True):
             for name in forces.row:
-                if not self.running:
+                if name in self.model.force_edges:
                     force = self.model.force_edges[name].force
                     name_force(twin, forces, name, force, self.parameters, self.model.dimension)
         for twin in self.stage.joints:
@@ -119,7 +123,7 @@ class _Writer:
                 with stage.told("joint", name):
                     self._write_joint(found, twin, joints, name, row)
         self._write_forces(found)
-        found.start = self.start
+        found.start, found.taken = self.start, self.parameters.taken
         for port, frame in self.frames.items():
             found.axes[port] = frame.axes([self.shown[element] for element in frame.elements])
         return found

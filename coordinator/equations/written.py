@@ -61,6 +61,9 @@ class Written:
         self.drives: dict[str, int] = {}  # how many of its rows a joint is driven along, the last ones
         self.axes: dict[str, Any] = {}  # of ports that were asked for, as rows
         self.start: tuple[Array, ...] = ()  # coordinates and rates where the model stands
+        self.taken: dict[
+            str, tuple[str, str, tuple[int, ...]]
+        ] = {}  # parameters that forces took from where bodies stood
 
     # --- put together by who writes ------------------------------------------------------------------------------------
 

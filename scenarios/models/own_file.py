@@ -171,7 +171,8 @@ def _settle(assembly: Assembly, top: Node, scope: Scope) -> None:
 def _setting(key: str, node: Node, scope: Scope) -> Any:
     value = read_value(node, SETTINGS[key], scope)
     if key == "coupling":
-        import coordinator.equations.generated  # so that its solver is known by name  # noqa: F401
+        import coordinator.equations.formulas  # so that these are known by name
+        import coordinator.equations.generated  # noqa: F401
         from coordinator.couplings.named import coupling_named
 
         try:

@@ -31,7 +31,7 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
     """The system that was described; its model is there already."""
     notes = Notes(arrays)
     columns = _by_table(arrays)
-    system = System(assembly.gravity.copy(), assembly.bodies, grouped=grouped)
+    system = System(assembly.gravity.copy(), assembly.bodies, grouped=grouped, acting=assembly.force_edges)
     like = Elements(len(assembly.gravity), motions=_motions(data["elements"]))
     system.elements = revived(data["elements"], columns["elements"], "checkpoint, elements", like)
     if not system.elements.capacity <= data["room"] <= MAX_ELEMENTS:

@@ -1,0 +1,203 @@
+"""Models with the same formulas: those of the first are written, and the others are held against what their own parts say.
+
+Variants of a model differ in numbers. Those that have names in the formulas, as masses have, are parameters, a row for each model.
+Whether all that differs has a name is not taken for granted: at a place and at rates by lot formulas have to give what the tables
+of every model give, constraints, rates, and M a + G^T lambda - Q = 0.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from coordinator.couplings.centralized.equations import Equations
+from coordinator.equations.corrections import corrections_of_place, corrections_of_velocity
+from coordinator.equations.one_of_many import Model, first_of, models_in, numbers_of
+from coordinator.equations.runge_kutta import Motions, stepping_loop
+from coordinator.equations.solved import LOST_PIVOT, Solved
+from coordinator.equations.source import function_of, python_source
+from coordinator.equations.writing import write_running
+from coordinator.system import System
+from modular.elements import TIME, Array, Indices
+from modular.errors import CouplingError, ModelError
+from modular.kernel import kernel
+from modular.loop import Loop
+
+GOOD = 1e-5  # of what stood there before other rows went: the order of elimination hangs on the pattern alone
+AGREEING = 1e-8  # of the largest of its kind: what two ways to the same number may differ by
+ROUGHLY = 2e-3  # the same of dG/dt v, which tables tell by differences along a line; its numbers are those of G
+NOTHING = 1e-300
+APART = 0.05  # of the extent, and of one [1/s]: how far the place by lot is from where the models stand
+
+
+class Stranger(CouplingError):
+    """A model whose formulas are not those of the first."""
+
+
+class CommonFormulas:
+    """Compiled formulas of models that stand side by side, and where each of them is in the coordinates and rows of all."""
+
+    def __init__(self, system: System, equations: Equations) -> None:
+        self.system, self.equations = system, equations
+        equations.go(*equations.read())
+        equations.forces(
+            float(system.elements.clock[TIME])
+        )  # lengths and angles that forces take from where bodies stand
+        self.models = models_in(system)
+        self.written = write_running(*first_of(system, self.models[0]))
+        self._refuse(self.written)
+        self.solved = Solved(self.written, (self.written.start[0], self.written.start[1]), GOOD)
+        if self.solved.dependent:
+            owner = self.written.owners[self.solved.dependent[0]]
+            raise ModelError(
+                f"rows of '{owner}' follow from those of others, so its reactions are not told by formulas; take Glued(order=6)."
+            )
+        place, moved = corrections_of_place(self.written, GOOD)
+        pace, paced = corrections_of_velocity(self.written, GOOD)
+        every = [*self.solved.accelerations, *self.solved.multipliers, *self.solved.guards]
+        self._loop = _compiled(
+            python_source(self.solved, every), python_source(place, moved), python_source(pace, paced)
+        )
+        self._lay(self.models)
+        self._check()
+        self._pivots = np.abs(self.motions.guards.copy())
+
+    def _refuse(self, written: Any) -> None:
+        if written.led.named:
+            raise ModelError("courses of tables, or in Python, have no formula; take Glued(order=6).")
+        for forces in self.system.forces:
+            if hasattr(forces, "corners") and any(len(times) for times in forces.corners(0.0, np.inf)):
+                raise ModelError(
+                    f"force '{forces.names[0]}' bends at times of its own, over which no formula goes; take Glued()."
+                )
+
+    def _lay(self, models: list[Model]) -> None:
+        """Where coordinates and rows of every model are, and its parameters."""
+        written, equations = self.written, self.equations
+        self.columns = _places([[equations.columns[model[name]] for name in written.columns] for model in models])
+        self.rows = _places(
+            [
+                [
+                    *(equations.closing[model[name]] for name in written.closing),
+                    *(equations.rows_of[model[name]] for name in written.rows_of),
+                ]
+                for model in models
+            ]
+        )
+        order = [one.name for one in written.parameters]
+        sizes = len(written.coordinates), len(written.constraints), len(order), len(self.solved.guards)
+        self.motions = Motions(len(models), sizes)
+        for k, model in enumerate(models):
+            known = numbers_of(self.system, model, written.taken)
+            lacking = [name for name in order if name not in known]
+            if lacking:
+                raise self._stranger([k], f"there is no '{lacking[0]}'")
+            self.motions.parameters[k] = [known[name] for name in order]
+
+    def _stranger(self, which: list[int], reason: str) -> Stranger:
+        first, other = (next(iter(self.models[k].values())) for k in (0, which[0]))
+        return Stranger(
+            f"Formulas: what moves '{other}' is not what moves '{first}' with other numbers: {reason}; take Glued(order=6)."
+        )
+
+    def _check(self) -> None:
+        """Hold the formulas against the tables of every model, away from where they stand; both are left as they were."""
+        equations, size = self.equations, len(self.written.coordinates)
+        q, v = equations.read()
+        lot = np.random.default_rng(size)
+        there_q, there_v = q.copy(), v.copy()
+        there_q[self.columns] += APART * equations.extent * lot.uniform(-1.0, 1.0, size)
+        there_v[self.columns] += lot.uniform(-1.0, 1.0, size)
+        time = float(self.system.elements.clock[TIME])
+        self.read(there_q, there_v, np.zeros(equations.size))
+        self.rest(time)
+        off = self._off(there_q, there_v, time)
+        equations.at(time)
+        equations.go(q, v)
+        self.read(q, v, np.zeros(equations.size))
+        self.rest(time)
+        wrong = np.flatnonzero(~(off <= AGREEING))
+        if len(wrong):
+            raise self._stranger(
+                wrong.tolist(), "some of these have no name in the formulas, such as places of ports and directions"
+            )
+
+    def _off(self, q: Array, v: Array, time: float) -> Array:
+        """By how much each model's formulas miss what its tables say at a place, of the largest that is there."""
+        equations = self.equations
+        a, multipliers, gaps = np.zeros(equations.size), np.zeros(equations.rows), np.zeros(equations.rows)
+        self.tell(a=a, multipliers=multipliers, errors=gaps)
+        equations.at(time)
+        bias = equations.bias(q, v)
+        errors, jacobian, loads = equations.errors(), equations.jacobian(), equations.forces(time)
+        pull, inertia, turn = jacobian.T @ multipliers, equations.mass @ a, jacobian @ a
+        off = np.zeros(len(self.models))
+        for left, parts, places, well in (
+            (inertia + pull - loads, (inertia, pull, loads), self.columns, 1.0),
+            (turn + bias, (turn, bias), self.rows, AGREEING / ROUGHLY),
+            (gaps - errors, (errors, np.full(equations.rows, equations.extent)), self.rows, 1.0),
+        ):
+            if places.size:
+                largest = np.max([np.abs(part[places]).max(axis=1) for part in parts], axis=0)
+                off = np.maximum(off, well * np.abs(left[places]).max(axis=1) / np.maximum(largest, NOTHING))
+        return off
+
+    # --- from all to each, and back --------------------------------------------------------------------------------------
+
+    def read(self, q: Array, v: Array, a: Array) -> None:
+        """States of all."""
+        for column, values in (("q", q), ("v", v), ("a", a)):
+            getattr(self.motions, column)[:] = values[self.columns]
+
+    def tell(self, **into: Array) -> None:
+        """Write columns of all models into arrays over all coordinates, or over all rows."""
+        for column, values in into.items():
+            places = self.columns if column in "qva" else self.rows
+            values[places] = getattr(self.motions, column)
+
+    def step(self, time: float, h: float) -> None:
+        """All models by one step."""
+        self.motions.run(self._loop, self.system.elements, time, h)
+
+    def rest(self, time: float) -> None:
+        """What holds where all stand."""
+        self.motions.run(self._loop, self.system.elements, time, 0.0)
+
+    def wrong(self, gap: float) -> tuple[int, str] | None:
+        """The first model that a step lost, and why."""
+        motions = self.motions
+        lost: Any = ~np.isfinite(motions.q).all(axis=1) | ~np.isfinite(motions.v).all(axis=1)
+        lost |= ~np.isfinite(motions.a).all(axis=1)
+        with np.errstate(invalid="ignore"):
+            weak = ~(np.abs(motions.guards) > LOST_PIVOT * self._pivots)
+            open_rows = np.abs(motions.errors) > gap
+        bad = np.flatnonzero(lost | open_rows.any(axis=1) | np.any(weak, axis=1))
+        if not len(bad):
+            return None
+        k = int(bad[0])
+        if lost[k]:
+            return k, "its numbers are not finite"
+        for pivot, value, start in zip(self.solved.pivots, motions.guards[k], self._pivots[k], strict=True):
+            if not abs(value) > LOST_PIVOT * start:
+                return k, f"rows of '{self.models[k].get(pivot.owner, pivot.owner)}' begin to depend on others"
+        r = int(np.flatnonzero(open_rows[k])[0])
+        return (
+            k,
+            f"'{self.models[k][self.written.owners[r]]}' is open by {abs(motions.errors[k, r]):.2g} after the step",
+        )
+
+
+@functools.lru_cache(maxsize=8)
+def _compiled(rates: str, place: str, pace: str) -> Loop:
+    """The loop of some formulas; models with the same formulas have the same."""
+    return stepping_loop(*(kernel(function_of(source)) for source in (rates, place, pace)))
+
+
+def _places(own: list[list[slice]]) -> Indices:
+    """Slices of each model as whole numbers, (models, numbers)."""
+    return np.array(
+        [np.concatenate([np.arange(s.start, s.stop) for s in each] or [np.empty(0, np.int64)]) for each in own],
+        np.int64,
+    )

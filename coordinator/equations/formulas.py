@@ -1,0 +1,106 @@
+"""A coupling that moves a model by code generated from its formulas; many variants of a model by the same code, four at a time.
+
+What components write of themselves becomes one function for accelerations and reactions (common_formulas.py), in which masses,
+lengths and the numbers of forces are parameters. Steps are those of a method of order eight (runge_kutta.py). So it is the fastest
+way to move small models, and many variants of one; formulas end where a model decides by cases (contacts, dry friction, stops).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coordinator.couplings.centralized.equations import Equations
+from coordinator.couplings.centralized.solver import State
+from coordinator.couplings.centralized.whole import Whole, swiftest
+from coordinator.equations import need_sympy
+from coordinator.system import System
+from modular.elements import Array
+from modular.errors import CouplingError, ModelError
+from modular.one_thread import on_one_thread
+
+if TYPE_CHECKING:
+    from coordinator.equations.common_formulas import CommonFormulas
+
+OPEN = 1e-6  # of the extent, before the last correction, which leaves the square of that
+
+
+@dataclass(frozen=True)
+class Formulas(Whole):
+    """Code that is generated from the formulas of the model, and a Runge-Kutta method of order eight; needs the extra `symbolic`.
+
+    The tick is its step. Refused by name: components without a formula, rows of joints that follow from others.
+    """
+
+    @property
+    def declared_order(self) -> int:
+        """Of Dormand and Prince."""
+        return 8
+
+    @on_one_thread
+    def configure(self, system: System, dt: float) -> None:
+        """Write the formulas of the first model that stands here, and hold those of all others against what their parts say."""
+        need_sympy("the code of Formulas()")
+        from coordinator.equations.common_formulas import CommonFormulas
+
+        equations = self.equations_of(system)
+        try:
+            common = CommonFormulas(system, equations)
+        except CouplingError:
+            raise
+        except ModelError as error:
+            raise CouplingError(f"Formulas: {error}") from error
+        system.cache = {"equations": equations, "formulas": common}
+
+    def checkpoint_state(self, system: System) -> dict[str, Any]:
+        """The extent, of which constraints may be open."""
+        return {"extent": system.cache["equations"].extent}
+
+    def restore_state(self, system: System, state: Any) -> None:
+        """Stand so."""
+        system.cache["equations"].extent = state["extent"]
+
+    def rest_of(self, system: System, equations: Equations, time: float, q: Array, v: Array) -> State:
+        """By the same code as in steps."""
+        common: CommonFormulas = system.cache["formulas"]
+        common.read(q, v, np.zeros(equations.size))
+        common.rest(time)
+        a, multipliers = np.zeros(equations.size), np.zeros(equations.rows)
+        common.tell(a=a, multipliers=multipliers)
+        return State(q, v, a, multipliers)
+
+    @on_one_thread
+    def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
+        """One tick, or a part of it."""
+        equations: Equations = system.cache["equations"]
+        common: CommonFormulas = system.cache["formulas"]
+        q, v = equations.read()
+        time, h = (system.tick + start) * dt, (stop - start) * dt
+        common.read(q, v, system.memory["a"])
+        common.step(time, h)
+        system.evaluations += 13
+        state = State(*(np.empty(size) for size in (*(equations.size,) * 3, equations.rows)))
+        common.tell(q=state.q, v=state.v, a=state.a, multipliers=state.multipliers)
+        wrong = common.wrong(OPEN * equations.extent)
+        if wrong is not None:
+            model, reason = wrong
+            system.cache["reason"] = f"Formulas found no next state: {reason}"
+            with np.errstate(all="ignore"):
+                own = np.zeros(equations.size)
+                own[common.columns[model]] = np.nan_to_num(v[common.columns[model]])
+            equations.go(q, v)
+            return swiftest(equations, own)
+        system.memory = {"a": state.a, "multipliers": state.multipliers}
+        self.show(system, equations, state, time + h)
+        for stack in system.booked:
+            stack.account(system.elements, h)
+        return None
+
+    def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
+        """A smaller step, or another coupling where formulas change from place to place."""
+        return (
+            f"take dt = {dt / 4:.2g} s, or Glued(), for stiff forces and for places where rows begin to depend on others",
+            dt / 4,
+        )

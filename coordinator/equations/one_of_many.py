@@ -1,0 +1,95 @@
+"""One of several models that stand side by side in a system: its names, its numbers, and the first as a system of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from coordinator.equations.parameters import numbers_of_force, numbers_of_gravity
+from coordinator.equations.stage import assembled
+from coordinator.system import System
+from modular.assembly import Assembly, ForceEdge, JointEdge
+from modular.port import GROUND, PortName
+
+Model = dict[str, str]  # names of the model, with those in the system
+
+
+def models_in(system: System) -> list[Model]:
+    """All models, each with its bodies, joints and forces."""
+    every = [*system.body_home, *system.joint_home, *system.force_home]
+    if system.parted is None:
+        return [dict(zip(every, every, strict=True))]
+    found: dict[int, Model] = {}
+    for called in every:
+        name, k = system.parted(called)
+        found.setdefault(k, {})[name] = called
+    return list(found.values())
+
+
+def first_of(system: System, model: Model) -> tuple[System, Assembly]:
+    """A model of several, as it stands, in a system of its own."""
+    back = {called: name for name, called in model.items()}
+    found = Assembly(system.gravity.tolist())
+    for name, called in model.items():
+        if called in system.body_home:
+            found.bodies[name] = system.described[called]
+        elif called in system.joint_home:
+            found.joint_edges[name] = _joint(system.joint_home[called].edge, back)
+        elif called in system.acting:
+            found.force_edges[name] = _force(system.acting[called], back)
+    if system.parted is None:
+        return system, found
+    alone = assembled(found)
+    for name in found.bodies:
+        mine, theirs = alone.body_home[name], system.body_home[model[name]]
+        for key in "qv":
+            _state(mine)[key][mine.row[name]] = _state(theirs)[key][theirs.row[model[name]]]
+    for name in found.joint_edges:
+        stack, there = alone.joint_home[name].stack, system.joint_home[model[name]].stack
+        stack.take_row(stack.row[name], there, there.row[model[name]])
+    for name in found.force_edges:
+        acting: Any = alone.force_home[name].stack
+        others: Any = system.force_home[model[name]].stack
+        acting.take_row(acting.row[name], others, others.row[model[name]])
+    return alone, found
+
+
+def numbers_of(system: System, model: Model, taken: Mapping[str, tuple[str, str, tuple[int, ...]]]) -> dict[str, float]:
+    """Numbers of a model that may have names, by these names; those that forces have taken are in their rows."""
+    found = numbers_of_gravity(system.gravity)
+    for label, (name, column, at) in taken.items():
+        stack: Any = system.force_home[model[name]].stack
+        found[label] = float(getattr(stack, column)[(stack.row[model[name]], *at)])
+    for name, called in model.items():
+        if called in system.body_home:
+            found |= {f"{name}.{label}": value for label, value in _numbers_of_body(system.body_home[called], called)}
+        elif called in system.acting:
+            found |= {f"{name}.{label}": value for label, value in numbers_of_force(system.acting[called].force)}
+    return found
+
+
+def _numbers_of_body(stack: Any, name: str) -> list[tuple[str, float]]:
+    found: list[tuple[str, float]] = []
+
+    def keep(label: str, value: float) -> float:
+        found.append((label, float(value)))
+        return float(value)
+
+    if hasattr(stack, "named_numbers"):
+        stack.named_numbers(name, keep)
+    return found
+
+
+def _state(stack: Any) -> Any:
+    return stack.state()
+
+
+def _joint(edge: JointEdge, back: Model) -> JointEdge:
+    first, second = (body if body == GROUND else back[body] for body in (edge.first_body, edge.second_body))
+    return edge._replace(first_body=first, second_body=second)
+
+
+def _force(edge: ForceEdge, back: Model) -> ForceEdge:
+    ports = tuple(port if port.body == GROUND else PortName(back[port.body], port.port) for port in edge.ports)
+    return replace(edge, ports=ports)

@@ -1,0 +1,136 @@
+"""Motions of models with the same formulas, four side by side: the method of Dormand and Prince of order eight.
+
+Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I, section II.5; the numbers are those that scipy has. Its first
+eleven evaluations and one at the end, whose accelerations the next step begins with. After each step places are put back on the
+constraints, then velocities (`corrections.py`). Nothing that one model does has any influence on another.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.integrate._ivp import dop853_coefficients
+
+import modular.lane_functions  # formulas may ask for sines of lanes  # noqa: F401
+from modular.blocks import like, shaped
+from modular.elements import Array, Elements
+from modular.lane_rows import fetch, store
+from modular.lanes import LANES, lanes
+from modular.loop import NO_FAILED_ROW, Loop
+from modular.table import Table
+from modular.views import View
+
+STAGES = 12
+WEIGHTS = np.ascontiguousarray(  # the last row: the end of a step
+    np.vstack([dop853_coefficients.A[:STAGES, :STAGES], dop853_coefficients.B])
+)
+TIMES = np.append(dop853_coefficients.C[:STAGES], 1.0)
+CORRECTIONS = 2  # of places after a step: after the first they are off by the square of what they were off by
+
+
+class Motions(Table):
+    """One row per model: where it stands, its parameters, and what tells whether its formulas hold."""
+
+    q: Array
+    v: Array
+    a: Array
+    multipliers: Array
+    errors: Array
+    guards: Array
+    parameters: Array
+    time: float
+    step: float
+
+    def __init__(self, count: int, sizes: tuple[int, int, int, int]) -> None:
+        super().__init__(count)
+        coordinates, rows, parameters, guards = sizes
+        self.column("q", coordinates)
+        self.column("v", coordinates)
+        self.column("a", coordinates)
+        self.column("multipliers", rows)
+        self.column("errors", rows)  # of constraints, before the last correction
+        self.column("guards", guards)
+        self.column("parameters", parameters)
+        self.fixed("time")
+        self.fixed("step")
+
+    def run(self, loop: Loop, elements: Elements, time: float, step: float) -> None:
+        """All models."""
+        self.time, self.step = time, step
+        loop(self, elements, 0, self.count)
+
+
+def _room(motions: Any) -> list[tuple[int, ...]]:
+    (n,), (m,), (guards,) = (motions.shape_of(name) for name in ("q", "multipliers", "guards"))
+    return [(STAGES, n), (STAGES, n), (n,), (n,), (n + m + guards,), (n + m,), (n,)]
+
+
+room_of = shaped(lanes, _room)
+
+
+def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
+    """A step of all models, or no more than what holds where they stand, with a step of nothing.
+
+    `rates` gives accelerations, multipliers and guards; `place` what corrects places, and errors; `pace` what corrects rates.
+    Each is called in one place, for it is as long as the model is large.
+    """
+
+    def step_loop(start: int, stop: int, motions: View, elements: View) -> int:
+        q, v, a, p = like(motions.q), like(motions.v), like(motions.a), like(motions.parameters)
+        multipliers, errors, guards = like(motions.multipliers), like(motions.errors), like(motions.guards)
+        kq, kv, x, u, found, moved, paced = room_of(motions)
+        n, m = q.shape[0], multipliers.shape[0]
+        t, h = motions.time, motions.step
+        first, corrections = (1, CORRECTIONS) if h != 0.0 else (STAGES, 1)
+        for k in range(start, stop, LANES):
+            fetch(motions.q, k, stop, q)
+            fetch(motions.v, k, stop, v)
+            fetch(motions.a, k, stop, a)
+            fetch(motions.parameters, k, stop, p)
+            for i in range(n):
+                kq[0, i] = v[i]
+                kv[0, i] = a[i]
+            for s in range(first, STAGES + 1):
+                for i in range(n):
+                    dq, dv = 0.0 * q[i], 0.0 * q[i]
+                    for j in range(s if h != 0.0 else 0):
+                        weight = WEIGHTS[s, j]
+                        if weight != 0.0:
+                            dq += weight * kq[j, i]
+                            dv += weight * kv[j, i]
+                    x[i] = q[i] + h * dq
+                    u[i] = v[i] + h * dv
+                if s == STAGES:
+                    for _ in range(corrections):
+                        place(t + h, x, u, p, p, moved)
+                        if h != 0.0:
+                            for i in range(n):
+                                x[i] = x[i] + moved[i]
+                    pace(t + h, x, u, p, p, paced)
+                    if h != 0.0:
+                        for i in range(n):
+                            u[i] = u[i] + paced[i]
+                rates(t + TIMES[s] * h, x, u, p, p, found)
+                if s < STAGES:
+                    for i in range(n):
+                        kq[s, i] = u[i]
+                        kv[s, i] = found[i]
+            for i in range(n):
+                q[i] = x[i]
+                v[i] = u[i]
+                a[i] = found[i]
+            for i in range(m):
+                multipliers[i] = found[n + i]
+                errors[i] = moved[n + i]
+            for i in range(guards.shape[0]):
+                guards[i] = found[n + m + i]
+            store(q, motions.q, k, stop)
+            store(v, motions.v, k, stop)
+            store(a, motions.a, k, stop)
+            store(multipliers, motions.multipliers, k, stop)
+            store(errors, motions.errors, k, stop)
+            store(guards, motions.guards, k, stop)
+        return NO_FAILED_ROW
+
+    return Loop(step_loop)

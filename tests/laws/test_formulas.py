@@ -1,0 +1,131 @@
+"""Formulas(): code generated from the formulas of a model, of order eight; the same code for all variants, bit for bit."""
+
+import numpy as np
+import pytest
+
+import scenarios
+from campaign import shortened
+from components import Revolute, RigidBody, Rod, SpringDamper
+from coordinator import Centralized, Ensemble, Formulas, Generated, MinimalCoordinates, Simulation, resume
+from modular import Assembly, CouplingError, Cut, Diverged
+
+SYSTEMS = shortened(
+    ["double-pendulum"],
+    [
+        "double-pendulum", "slider-crank", "four-bar", "double-pendulum-3d", "spinning-book", "kapitza-pendulum", "scissors",
+        "bicycle-chain", "switching-pendulum",
+    ],
+)  # fmt: skip
+EXACT = Centralized(MinimalCoordinates(method="DOP853", rtol=1e-12, atol=1e-12))
+
+
+def swing():
+    """Two rods, a spring with a damper from the ground to the end."""
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("upper", Rod((0.0, 0.0), (1.0, 0.0), 1.0))
+    model.add("lower", Rod((1.0, 0.0), (1.8, 0.1), 0.7))
+    model.join("pin", Revolute(), "ground", "upper.start")
+    model.join("elbow", Revolute(), "upper.end", "lower.start")
+    model.apply("spring", SpringDamper(60.0, 0.5), "ground", "lower.end", at=(0.3, 1.0))
+    return model
+
+
+def run_of(model, dt, until, coupling=None, **settings):
+    with Simulation(model, dt, Formulas() if coupling is None else coupling, **settings) as simulation:
+        return simulation.run(until)
+
+
+def apart(one, other):
+    return max(float(np.nanmax(np.abs(one.state(body)[0] - other.state(body)[0]))) for body in one.bodies)
+
+
+def differing(count):
+    lengths = np.linspace(0.8, 1.3, count)
+    elbow, end = np.c_[lengths, 0.0 * lengths], np.c_[lengths + 0.8, np.linspace(-0.4, 0.1, count)]
+    return {
+        "upper.mass": np.geomspace(0.1, 30.0, count), "lower.mass": np.linspace(2.0, 0.3, count), "upper.end": elbow,
+        "lower.start": elbow, "lower.end": end, "spring.stiffness": np.linspace(5.0, 90.0, count),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_it_goes_where_independent_coordinates_go(name):
+    model = scenarios.load(name)
+    one, other = run_of(model, 1e-3, 0.1), run_of(model, 1e-3, 0.1, EXACT)
+    assert apart(one, other) < 1e-9
+    for joint in one.joints:
+        assert np.allclose(one.reaction(joint), other.reaction(joint), rtol=1e-6, atol=1e-6)
+
+
+def test_its_order_is_eight():
+    ends = [run_of(swing(), dt, 1.5).position("lower.end")[-1] for dt in (0.1, 0.05, 0.0125)]
+    coarse, fine = (float(np.linalg.norm(end - ends[-1])) for end in ends[:2])
+    assert fine > 1e-9 and 7.0 < np.log2(coarse / fine) < 9.5
+
+
+def test_the_bits_of_a_variant_are_those_of_its_single_run():
+    found = Ensemble(swing(), 0.02, Formulas(), vary=differing(9), record_every=3).run(until=0.3)
+    assert not found.apart and not found.retired
+    for k in (0, 3, 8):
+        one, model = found.run_of(k), found.variants.model_of(k)
+        assert one.digest == run_of(model, 0.02, 0.3, record_every=3).digest
+        assert apart(one, run_of(model, 0.02, 0.3, Centralized(Generated()), record_every=3)) < 1e-8
+
+
+def test_one_that_runs_away_is_retired_and_nobody_else_notices():
+    vary = {"spring.stiffness": np.array([20.0, 1e9, 60.0, 80.0, 30.0])}
+    found = Ensemble(swing(), 0.02, Formulas(), vary=vary, keep="final").run(until=0.3)
+    assert list(found.retired) == [1] and "found no next state" in found.retired[1].reason
+    without = Ensemble(
+        swing(), 0.02, Formulas(), vary={"spring.stiffness": np.array([20.0, 60.0, 80.0, 30.0])}, keep="final"
+    )
+    places = found.position("lower.end")[[0, 2, 3, 4]]
+    assert np.array_equal(places[:, -1], without.run(until=0.3).position("lower.end")[:, -1])
+
+
+def test_numbers_without_a_name_in_the_formulas_are_not_passed_over():
+    """Ports of a body in other places: the formulas of the first variant hold numbers of it."""
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add(
+        "plate", RigidBody(mass=1.0, inertia=0.2, centre=(0.0, 0.0), ports={"hole": (0.3, 0.1), "end": (0.0, 0.4)})
+    )
+    model.apply("spring", SpringDamper(60.0, 0.5), "ground", "plate.hole", at=(0.3, 1.0))
+    found = Ensemble(model, 0.01, Formulas(), vary={"plate.centre": np.array([[0.0, 0.0], [0.0, 0.1], [0.1, 0.1]])})
+    with pytest.raises(CouplingError, match=r"no name in the formulas.*take Glued"):
+        found.run(until=0.1)
+
+
+def test_it_goes_on_from_a_checkpoint_with_the_same_bits(tmp_path):
+    with Simulation(swing(), 0.02, Formulas()) as simulation:
+        simulation.run(0.2, checkpoints=tmp_path)
+        whole = simulation.run(0.4)
+    with resume(tmp_path) as simulation:
+        assert simulation.run(0.4).digest == whole.digest
+
+
+def test_a_joint_that_is_cut_leaves_other_formulas():
+    model = swing()
+    model.at(0.2, Cut("elbow"))
+    one, other = run_of(model, 0.01, 0.4), run_of(model, 0.01, 0.4, Centralized(Generated()))
+    assert apart(one, other) < 1e-8
+    assert "changes the formulas" in Ensemble(model, 0.01, Formulas(), vary={"upper.mass": [1.0, 2.0, 3.0]}).apart
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("bouncing-ball", "can only step forward"),
+        ("bricard", r"rows of 'rod\d' follow.*Glued"),
+        ("robot-arm", "no formula"),
+    ],
+)
+def test_what_has_no_formula_is_refused_by_name(name, said):
+    with pytest.raises(CouplingError, match=said):
+        Simulation(scenarios.load(name), 1e-3, Formulas())
+
+
+def test_a_step_that_is_too_long_is_told_as_such():
+    model = swing()
+    model.apply("stiff", SpringDamper(1e9, 0.0), "ground", "lower.end", at=(0.3, 1.0))
+    with pytest.raises(Diverged, match=r"Formulas found no next state.*Remedy: take dt"):
+        run_of(model, 0.02, 1.0)
