@@ -192,7 +192,7 @@ def run(
                 kept_on_the_way(console, simulation, folder.path, checkpoint_every) as checkpoints,
             ):
                 print_margin(console, simulation)
-                recorded, code, why = run_and_keep(console, simulation, until, folder, checkpoints)
+                recorded, code, why = run_and_keep(console, simulation, until, folder, checkpoints, plot=plot)
                 measured = None
                 if code is None and verify:
                     recorded, measured = measure(console, simulation, folder)

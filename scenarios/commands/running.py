@@ -145,10 +145,19 @@ def print_verdict(console: Console, words: str) -> None:
 
 
 def run_and_keep(
-    console: Console, simulation: Simulation, until: float, folder: RunFolder, checkpoints: Checkpoints | None
+    console: Console,
+    simulation: Simulation,
+    until: float,
+    folder: RunFolder,
+    checkpoints: Checkpoints | None,
+    *,
+    plot: bool = False,
 ) -> tuple[Run, int | None, str]:
     """Run to the end, or as far as it goes, and write the run folder; what was recorded, and why it stopped early, with a code."""
-    code, why = simulate(console, simulation, until, checkpoints)
+    from scenarios.report.ahead import fetched_ahead
+
+    with fetched_ahead(plot):
+        code, why = simulate(console, simulation, until, checkpoints)
     moved_by = who_moves_what(simulation)
     recorded, code = keep(console, simulation, folder, code)
     if code in (DIVERGED, REFUSED):
