@@ -17,7 +17,6 @@ from coordinator.checks.diagnosis import diagnose
 from coordinator.checks.foretelling import Foreteller
 from coordinator.checks.inspection import Inspection
 from coordinator.checks.proposals import in_words
-from coordinator.checks.verification import Verification, verify
 from coordinator.couplings import Coupling, Penalty
 from coordinator.couplings.named import coupling_named
 from coordinator.couplings.resting import begin_at_rest
@@ -321,13 +320,6 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         if (found := self.past.judge(self)) is not None:
             words = found.sentence(self.dt, words=partial(in_words, self))
             warnings.warn(words, VerdictWarning, stacklevel=4)
-
-    @one_at_a_time
-    def verify(self, *, progress: Progress | None = None) -> Verification:
-        """Run again at half and at twice the step, as far as it has come: how far it is off, and in which order that falls."""
-        found = verify(type(self), self.recorded, progress=progress)
-        self.past.verified = found.to_data()
-        return found
 
     def stride(self, last: int) -> None:
         """Many ticks at once where everything is compiled, up to the next event or a slice of time; else one step."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 from coordinator.checks import carrying
 from coordinator.checks.context import CheckContext
+from coordinator.checks.control import Control, control
+from coordinator.checks.verification import Progress, Verification, verify
 from coordinator.couplings.margins import tightest
 from coordinator.engine.one_at_a_time import Turn, one_at_a_time
 from coordinator.record.run import Run
@@ -31,6 +34,10 @@ class Inspected(CheckContext, Protocol):
     def tightest(self) -> tuple[str, float] | None:
         """The joint nearest to the stability limit."""
 
+    @property
+    def recorded(self) -> Run:
+        """Everything recorded so far."""
+
 
 class Inspection:
     """What can be asked of a simulation."""
@@ -40,6 +47,29 @@ class Inspection:
     def recorded(self: Inspected) -> Run:
         """Everything recorded so far."""
         return self.past.run(self)
+
+    @one_at_a_time
+    def verify(self: Inspected, *, progress: Progress | None = None) -> Verification:
+        """Run again at half and at twice the step, as far as it has come: how far it is off, and in which order that falls."""
+        found = verify(type(self), self.recorded, progress=progress)
+        self.past.verified = found.to_data()
+        return found
+
+    @one_at_a_time
+    def control(self: Inspected, *, part: float = 1.0) -> Control | None:
+        """Run again at twice the step, and at half of it where that cannot tell: `run.estimate` says then what both say.
+
+        It costs half a run, and where motions are sensitive two and a half; `part`: less of it, from the start. None where there
+        is no run at twice the step.
+        """
+        run = self.recorded
+        found = control(type(self), run, stiff=bool(self.system.implicit_forces), part=part)
+        if found is not None and found.doubtful and part == 1.0:
+            with suppress(ModelError):  # it does not hold at half the step
+                measured = verify(type(self), run, coarse=found.coarse)
+                self.past.verified, found = measured.to_data(), found.settled(measured)
+        self.past.controlled = {} if found is None else found.to_data()
+        return found
 
     @property
     def events(self: Inspected) -> list[dict[str, Any]]:

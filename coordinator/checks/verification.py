@@ -104,10 +104,12 @@ class Verification:
         return {**vars(self), "share": self.share, "words": str(self)}
 
 
-def verify(make: Callable[..., Repeated], run: Run, *, progress: Progress | None = None) -> Verification:
+def verify(
+    make: Callable[..., Repeated], run: Run, *, progress: Progress | None = None, coarse: Run | None = None
+) -> Verification:
     """Measure the error of a run; refused where it cannot be repeated, or does not hold at half the step.
 
-    `make`: how simulations are made (coordinator/record/repetition.py).
+    `make`: how simulations are made (coordinator/record/repetition.py). `coarse`: the one at twice the step, where that is there.
     """
     if len(run) < 2:
         raise ModelError("verify: the run has fewer than two samples; run it first.")
@@ -118,7 +120,7 @@ def verify(make: Callable[..., Repeated], run: Run, *, progress: Progress | None
         raise ModelError(f"verify: the run fails at half the step: {error}") from error
     near, port, time = largest(run, fine)
     declared = declared_order(run)
-    order = measured_order(make, run, fine, extent, progress)
+    order = measured_order(make, run, fine, extent, progress, coarse)
     believed = (
         order
         if order is not None and declared is not None and abs(order - declared) < MAX_ORDER_DEVIATION
@@ -130,26 +132,17 @@ def verify(make: Callable[..., Repeated], run: Run, *, progress: Progress | None
     return Verification(last_tick(run), off, extent, reach, port, time, order, declared, run.dt, end, followed)
 
 
-def parted_at_twice(make: Callable[..., Repeated], run: Run) -> bool:
-    """Whether a run and one at twice its step part by more than a hundredth of its reach, so that its error should be measured.
-
-    It costs half a run, and sees what no sample tells: errors that grow where the motion is sensitive.
-    """
-    if len(run) < 2 or (declared := declared_order(run)) is None:
-        return False
-    try:
-        coarse = at_step(make, run, 2.0, None)
-    except (Diverged, CouplingError, ModelError):
-        return False
-    return largest(coarse, run)[0] > REPORTED_ERROR_SHARE * reach_of(run)[1] * (2.0**declared - 1.0)
-
-
 def measured_order(
-    make: Callable[..., Repeated], run: Run, fine: Run, extent: float, progress: Progress | None
+    make: Callable[..., Repeated],
+    run: Run,
+    fine: Run,
+    extent: float,
+    progress: Progress | None,
+    coarse: Run | None,
 ) -> float | None:
     """From a run at twice the step as well; None where that cannot be had, or all agree to rounding."""
     try:
-        coarse = at_step(make, run, 2.0, progress)
+        coarse = at_step(make, run, 2.0, progress) if coarse is None else coarse
     except (Diverged, CouplingError, ModelError):
         return None
     far, near = spread_of(coarse, run), spread_of(run, fine, like=coarse)
@@ -158,11 +151,11 @@ def measured_order(
     return log2(far / near)
 
 
-def at_step(make: Callable[..., Repeated], run: Run, ratio: float, progress: Progress | None) -> Run:
-    """The same at another step, as far as the run has come; samples at the same times where there are any."""
+def at_step(make: Callable[..., Repeated], run: Run, ratio: float, progress: Progress | None, part: float = 1.0) -> Run:
+    """The same at another step, as far as the run has come or a part of that; samples at the same times where there are any."""
     every = run.settings.get("record_every", 1)
     dt = ratio * run.dt
-    ticks = int(last_tick(run) / ratio)
+    ticks = int(part * last_tick(run) / ratio)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RunWarning)
         with prepared(

@@ -190,17 +190,20 @@ def _table(run: Run, part: str, of: Callable[[str, dict[str, Array]], Array | No
 
 
 def _put_together(pieces: Sequence[tuple[Any, Sequence[str], Array]], n: int) -> Table:
-    numbers: dict[str, int] = {}
-    for _, names, _ in pieces:
-        for name in names:
-            numbers.setdefault(name, len(numbers))
+    every = list(pieces[0][1]) if pieces else []
+    if any(list(names) != every for _, names, _ in pieces):  # somebody came or went
+        every = list(dict.fromkeys(name for _, names, _ in pieces for name in names))
+    numbers = {name: row for row, name in enumerate(every)}
     more: tuple[Any, ...] = pieces[0][2].shape[2:] if pieces else ()
-    whole = np.full((len(numbers), n, *more), np.nan)
+    whole = np.full((len(every), n, *more), np.nan)
     for part, names, values in pieces:
+        turned = np.swapaxes(values, 0, 1)
+        if list(names) == every:
+            whole[:, part] = turned
+            continue
         rows = np.array([numbers[name] for name in names], np.int64)
-        at = np.arange(n)[part]
-        whole[rows[:, None], at] = np.swapaxes(values, 0, 1)
-    return Table(list(numbers), whole)
+        whole[rows[:, None], np.arange(n)[part]] = turned
+    return Table(every, whole)
 
 
 def _first(series: Array, split: int) -> Array | None:

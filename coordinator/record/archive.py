@@ -160,23 +160,20 @@ def _together(folder: Path, data: dict[str, Any], arrays: Mapping[str, Array]) -
 
 def text_of(about: Mapping[str, Any]) -> bytes:
     """With its checksum; in lines, as far as anybody reads that."""
-    try:
-        text = _compact(about)
-    except (ValueError, TypeError):
-        about = {key: value if _is_strict(value) else finite(value) for key, value in about.items()}
-        text = _compact(about)
+    parts = {key: _strict(value) for key, value in about.items()}  # each is written once: a model may have many bodies
+    text = "{" + ",".join(f"{_compact(key)}:{part}" for key, part in parts.items()) + "}"
     found = sha256(text.encode()).hexdigest()
     if len(text) > MAX_INDENTED_LENGTH:
         return f'{text[:-1]},"{CHECKSUM}":"{found}"}}'.encode()
-    return json.dumps({**about, CHECKSUM: found}, indent=1, allow_nan=False).encode()
+    return json.dumps({**json.loads(text), CHECKSUM: found}, indent=1, allow_nan=False).encode()
 
 
-def _is_strict(value: Any) -> bool:
+def _strict(value: Any) -> str:
+    """As strict JSON has it."""
     try:
-        _compact(value)
+        return _compact(value)
     except (ValueError, TypeError):
-        return False
-    return True
+        return _compact(finite(value))
 
 
 def checksum(data: Mapping[str, Any]) -> str:

@@ -45,6 +45,9 @@ class Past:
         self.verified: dict[
             str, Any
         ] = {}  # what was measured of its error, and when (coordinator/checks/verification.py)
+        self.controlled: dict[
+            str, Any
+        ] = {}  # what a run at twice the step says of it, and when (coordinator/checks/control.py)
         self._judged = 0  # samples there were when that was asked last
         self._logs = {"events": Log(), "margins": Log(), "acts": Log()}
         self._latest: tuple[int, dict[str, float]] = (0, {})  # margins, and of how many entries
@@ -109,6 +112,8 @@ class Past:
             found = self.evidence.estimate(recorded, coupling.declared_order, least=least or not rises)
         except ModelError:  # a black box whose worker has gone
             return None
+        if found is not None and self.controlled.get("ticks") == simulation.tick:
+            found = replace(found, control=self.controlled["share"], held=self.controlled["part"])
         if found is None or not found.too_much:
             return found
         return replace(found, inside=found.who in self._inside())

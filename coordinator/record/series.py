@@ -19,6 +19,7 @@ Piece = tuple[Indices, Array]  # ticks (n,) and values (n, ...) of one segment
 
 LEDGER_OF = "ledger"
 PARTS = ("bodies", "joints", "forces")
+MAX_WORDS = 2000  # that are hashed at once
 
 
 def parts_of(segments: Sequence[Segment], part: str) -> Iterator[tuple[slice, Sequence[str], dict[str, Array]]]:
@@ -55,27 +56,22 @@ def series_of(segments: Sequence[Segment]) -> dict[Name, list[Piece]]:
 
 def digest_of(segments: Sequence[Segment]) -> str:
     """SHA-256 of the bits of all series in the order of their names, with the ticks at which they were taken."""
-    digest = hashlib.sha256()
-    rows: dict[str, list[tuple[Bits, int]]] = {}
+    tables: dict[str, list[tuple[Bits, int]]] = {}
     for segment in segments:
         for names, bits in _bits_of(segment):
             for row, name in enumerate(names):
-                rows.setdefault(name, []).append((bits, row))
-    for name in sorted(rows):
-        if len(rows[name]) == 1:  # who was there all the time, in one segment
-            digest.update(rows[name][0][0].of(name, rows[name][0][1]))
-            continue
-        for key in sorted({key for bits, _ in rows[name] for key in bits.tables}):
-            pieces = [(bits, row) for bits, row in rows[name] if key in bits.tables]
-            words = [f"{name} {key}\n".encode(), *(bits.ticks for bits, _ in pieces)]
-            shape: tuple[int, ...] = ()
-            for bits, row in pieces:
-                of_one, size, table = bits.tables[key]
-                if of_one != shape:
-                    shape = of_one
-                    words.append(repr(shape).encode())
-                words.append(table[row * size : (row + 1) * size])
+                tables.setdefault(name, []).append((bits, row))
+    digest, words = hashlib.sha256(), list[Any]()
+    known: dict[tuple[Bits, ...], Words] = {}  # most were there as long as others, in the same tables
+    for name in sorted(tables):
+        held, rows = zip(*tables[name], strict=True)
+        if held not in known:
+            known[held] = Words(held)
+        words += known[held].of(name, rows)
+        if len(words) > MAX_WORDS:
             digest.update(b"".join(words))
+            words = []
+    digest.update(b"".join(words))
     return digest.hexdigest()
 
 
@@ -85,16 +81,36 @@ class Bits:
     def __init__(self, ticks: bytes, tables: dict[str, tuple[tuple[int, ...], int, Any]]) -> None:
         """`tables`: per series the shape of a sample, bytes of a row, all rows."""
         self.ticks, self.tables = ticks, tables
-        self._heads = [
-            (f" {key}\n".encode() + ticks + (repr(shape).encode() if shape else b""), size, table)
-            for key, (shape, size, table) in sorted(tables.items())
-        ]
 
-    def of(self, name: str, row: int) -> bytes:
-        """All series of one row, in the order of their names, where this is all there is of it."""
+
+class Words:
+    """What is to be hashed of a name that stands in these tables one after the other: the same words for all such names."""
+
+    def __init__(self, held: Sequence[Bits]) -> None:
+        self._series: list[
+            list[tuple[bytes, int, int, Any]]
+        ] = []  # words before the bits of a piece, which piece, bytes, rows
+        for key in sorted({key for bits in held for key in bits.tables}):
+            pieces = [(k, bits) for k, bits in enumerate(held) if key in bits.tables]
+            lead = f" {key}\n".encode() + b"".join(bits.ticks for _, bits in pieces)
+            shape: tuple[int, ...] = ()
+            parts: list[tuple[bytes, int, int, Any]] = []
+            for k, bits in pieces:
+                of_one, size, table = bits.tables[key]
+                lead += repr(of_one).encode() if of_one != shape else b""
+                parts.append((lead, k, size, table))
+                lead, shape = b"", of_one
+            self._series.append(parts)
+
+    def of(self, name: str, rows: Sequence[int]) -> list[Any]:
+        """All series of that name, in the order of theirs."""
         start = name.encode()
-        words = [(start, head, table[row * size : (row + 1) * size]) for head, size, table in self._heads]
-        return b"".join(word for three in words for word in three)
+        words: list[Any] = []
+        for parts in self._series:
+            words.append(start)
+            for lead, k, size, table in parts:
+                words += (lead, table[rows[k] * size : (rows[k] + 1) * size])
+        return words
 
 
 def _bits_of(segment: Segment) -> Iterator[tuple[Sequence[str], Bits]]:

@@ -17,7 +17,8 @@ As shares of the extent L of the model, over the whole run; where nothing moves 
     total = (gave + slid) (1 + way / 2) + swallowed way / 2 + bent (way that bends) + late,    error = total / (1 + total)
 
 What hangs askew also swings at another pace, hence the way that was gone. Measured (docs/method.md, 11): within a factor ten of the
-true error for 96 of 100 random mechanisms. It does not see how errors grow where motions are sensitive; verification.py does.
+true error for 95 of 100 random mechanisms. It does not see how errors grow where motions are sensitive: a run at twice the
+step does (checks/control.py), and where there was one, its word counts.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ SMALL_MOTION_SHARE = 0.1  # of the extent, and more than
 REST_SHARE = 1e-5  # of it: less is rest
 SINKING_FACTOR = 5.0  # times as deep as walls let anything sink in: so little is what rests
 TURNED_BACK_RATIO = 1.2  # times so far: what has gone a longer way has turned back
+SENSITIVE_RATIO = 10.0  # times what samples tell: what is off by more is sensitive
 BENDING_LOSS_FACTOR = 20.0  # times what the step leaves out of paths: energy that comes and goes within bodies with it
 SAGITTA_DIVISOR = 8.0  # a dt^2 / 8 is the sagitta of a path that is taken for straight
 
@@ -111,6 +113,8 @@ class Estimate:
     way: float = 0.0  # the longest that a port has gone [m]
     least: bool = False  # whether forces begin, end or bend inside ticks, of whose errors samples tell nothing
     order: int | None = 2  # of the coupling in its step; None where it chooses steps of its own
+    control: float | None = None  # what a run at twice the step, or half of it, says of the share (checks/control.py)
+    held: float = 1.0  # the part of the run, from its start, that was run again for that
 
     @classmethod
     def of(
@@ -147,9 +151,24 @@ class Estimate:
         return self.gave + self.slid + self.swallowed + self.bent + self.late
 
     @property
-    def share(self) -> float:
-        """The error as a share of the extent of the model, which what is confined does not leave."""
+    def samples(self) -> float:
+        """The error as samples tell it, as a share of the extent of the model, which what is confined does not leave."""
         return self.total / (1.0 + self.total)
+
+    @property
+    def share(self) -> float:
+        """The error as a share of the extent of the model; where other steps were taken, as those tell it."""
+        return self.samples if self.control is None else self.control
+
+    @property
+    def or_more(self) -> bool:
+        """Whether that is the least."""
+        return self.least if self.control is None else self.held < 1.0
+
+    @property
+    def grows(self) -> bool:
+        """Whether other steps tell so much more than samples that the motion makes it grow."""
+        return self.share > SENSITIVE_RATIO * self.samples
 
     @property
     def length(self) -> float:
@@ -170,9 +189,8 @@ class Estimate:
     @property
     def of_motion(self) -> float:
         """The error as a share of that."""
-        return (
-            min(1.0, (self.total - self.late) / (1.0 + self.total) * self.extent / self.little) if self.little else 0.0
-        )
+        share = (self.total - self.late) / (1.0 + self.total) if self.control is None else self.control
+        return min(1.0, share * self.extent / self.little) if self.little else 0.0
 
     @property
     def too_much(self) -> bool:
@@ -198,11 +216,18 @@ class Estimate:
         share, of = self.share, f"the extent of the model ({self.extent:.2g} m)"
         if self.of_motion > MAX_ERROR_SHARE_OF_MOTION:
             share, of = self.of_motion, f"how far anything moves ({self.moved:.2g} m)"
-        return f"about {self.length:.2g} m, {share:.1%} of {of}{', or more' if self.least else ''}"
+        return f"about {self.length:.2g} m, {share:.1%} of {of}{', or more' * self.or_more}"
 
     def to_data(self) -> dict[str, Any]:
         """As it stands beside a run."""
-        return {**vars(self), "share": self.share, "length": self.length, "little": self.little}
+        told = {
+            "or_more": self.or_more,
+            "share": self.share,
+            "samples": self.samples,
+            "length": self.length,
+            "little": self.little,
+        }
+        return {**vars(self), **told}
 
     def event(self, dt: float) -> dict[str, Any]:
         """As it stands in the log."""
@@ -236,13 +261,23 @@ class Estimate:
         """What it means, and what helps; `verify`: how the error is measured here; `words`: of a step (proposals.py)."""
         powers = {"slid": 1.0, "late": 1.0, "bent": float(self.order or 2)}  # of the step, with which parts fall
         lost = ALL_LOST_FACTOR if self.share > 0.5 else 1.0  # where all is lost, nothing tells how much
-        wanted = TARGET_ERROR_SHARE / self.total
+        wanted = TARGET_ERROR_SHARE / (self.total if self.control is None else self.control)
         if self.of_motion > MAX_ERROR_SHARE_OF_MOTION:
             wanted = min(wanted, 0.5 * MAX_ERROR_SHARE_OF_MOTION / self.of_motion)
         step = lost * dt * wanted ** (1.0 / powers.get(self.cause, 2.0))
         return (
-            f"the run is off by {self.about}, more where the motion is sensitive: {self.why(dt)}. Remedy: "
+            f"the run is off by {self.about}, {self._beside}: {self.why(dt)}. Remedy: "
             f"{self.remedy(step, words)}; {verify} measures the error."
+        )
+
+    @property
+    def _beside(self) -> str:
+        """How sure that is."""
+        if self.control is None:
+            return "more where the motion is sensitive"
+        part = f" in its first {self.held:.0%}" if self.held < 1.0 else ""
+        return f"held against another step{part}" + (
+            ", because small differences grow in this motion" if self.grows else ""
         )
 
     def remedy(self, dt: float, words: Callable[[float], str]) -> str:

@@ -101,7 +101,7 @@ def resume(
         say(console, f"going on from {simulation.time:g} s")
         with RunFolder(folder, overwrite=True) as place, simulation:
             checkpoints = found.checkpoints(checkpoint_every or inf, saved_next=True)
-            recorded, code, why = run_and_keep(console, simulation, end, place, checkpoints)
+            recorded, code, why = run_and_keep(console, simulation, end, place, checkpoints, plot=plot)
             words = verdict(simulation, code)
             show_run(console, recorded, folder, code, plot=plot, animate=animate)
         if workers is not None:

@@ -23,8 +23,8 @@ from scenarios.commands.launch_options import (
 from scenarios.commands.resume import kept_on_the_way
 from scenarios.commands.running import (
     assembled,
-    doubtful,
     end_early,
+    held_against,
     measure,
     prepare,
     print_margin,
@@ -119,8 +119,8 @@ def run(
         bool | None,
         typer.Option(
             "--verify/--no-verify",
-            help="Run again at half and twice the step to measure the error and its order. Default: what takes less than a "
-            "second is held against a run at twice the step, and measured where they part.",
+            help="Run again at half and twice the step to measure the error and its order. Default: the run, or if it "
+            "took more than two seconds its first fifth, is held against one at twice the step, and measured where they part.",
             rich_help_panel=KEPT,
         ),
     ] = None,
@@ -192,10 +192,12 @@ def run(
                 kept_on_the_way(console, simulation, folder.path, checkpoint_every) as checkpoints,
             ):
                 print_margin(console, simulation)
-                recorded, code, why = run_and_keep(console, simulation, until, folder, checkpoints)
+                recorded, code, why = run_and_keep(console, simulation, until, folder, checkpoints, plot=plot)
                 measured = None
-                if code is None and (verify or (verify is None and doubtful(console, simulation, recorded))):
+                if code is None and verify:
                     recorded, measured = measure(console, simulation, folder)
+                elif code is None and verify is None:
+                    recorded, measured = held_against(console, simulation, recorded, folder)
                 words = verdict(simulation, code, measured)
                 show_run(console, recorded, folder.path, code, plot=plot, animate=animate)
         if workers is not None:

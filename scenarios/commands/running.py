@@ -16,6 +16,7 @@ from scenarios.terminal import DIVERGED, INTERRUPTED, REFUSED, complain, say, st
 
 # of a run that is held against one at twice its step without being asked: computing [s], and bodies that are built again
 MAX_SECONDS, MAX_BODIES = 2.0, 100
+PART_OF_LONG = 0.2  # of one that took longer, from its start: a tenth of its ticks
 LARGE_RUN_BYTES = 1 << 28  # bytes of a run whose saving takes long enough to be told, also where there is no bar
 
 if TYPE_CHECKING:
@@ -144,10 +145,19 @@ def print_verdict(console: Console, words: str) -> None:
 
 
 def run_and_keep(
-    console: Console, simulation: Simulation, until: float, folder: RunFolder, checkpoints: Checkpoints | None
+    console: Console,
+    simulation: Simulation,
+    until: float,
+    folder: RunFolder,
+    checkpoints: Checkpoints | None,
+    *,
+    plot: bool = False,
 ) -> tuple[Run, int | None, str]:
     """Run to the end, or as far as it goes, and write the run folder; what was recorded, and why it stopped early, with a code."""
-    code, why = simulate(console, simulation, until, checkpoints)
+    from scenarios.report.ahead import fetched_ahead
+
+    with fetched_ahead(plot):
+        code, why = simulate(console, simulation, until, checkpoints)
     moved_by = who_moves_what(simulation)
     recorded, code = keep(console, simulation, folder, code)
     if code in (DIVERGED, REFUSED):
@@ -239,24 +249,24 @@ def measure(console: Console, simulation: Simulation, folder: RunFolder) -> tupl
     return recorded, found
 
 
-def doubtful(console: Console, simulation: Simulation, recorded: Run) -> bool:
-    """Whether a run that was short, and of which its estimate says nothing, parts from one at twice its step."""
-    from coordinator import Simulation
-    from coordinator.checks.verification import parted_at_twice
+def held_against(
+    console: Console, simulation: Simulation, recorded: Run, folder: RunFolder
+) -> tuple[Run, Verification | None]:
+    """A run held against one at twice its step, as far as that costs little; what is kept knows of it, and what was measured."""
     from scenarios.report.progress import waiting
 
-    long = recorded.timings.get("seconds", 0.0) > MAX_SECONDS or len(recorded.bodies) > MAX_BODIES
-    if (
-        long
-        or simulation.distributed_run is not None
-        or recorded.obstacles
-        or not simulation.whole
-        or verdict(simulation, None)
-    ):
-        return False
+    large = len(recorded.bodies) > MAX_BODIES or simulation.distributed_run is not None
+    if large or recorded.obstacles or not simulation.whole:
+        return recorded, None
+    part = PART_OF_LONG if recorded.timings.get("seconds", 0.0) > MAX_SECONDS else 1.0
+    found = None
     with suppress(KeyboardInterrupt), waiting(console, "holding it against a run at twice the step…"):
-        return parted_at_twice(Simulation, recorded)
-    return False
+        found = simulation.control(part=part)
+    if found is None:
+        return recorded, None
+    known = simulation.recorded
+    known.save(folder.path)
+    return known, found.measured
 
 
 def show_run(console: Console, recorded: Run, folder: Path, code: int | None, *, plot: bool, animate: bool) -> None:

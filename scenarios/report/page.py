@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import floor, log10
 from pathlib import Path
@@ -22,6 +23,8 @@ GREY = "#8a8a8a"
 MAX_CURVES = 6  # curves of one picture
 MAX_EVENT_MARKS = 100  # marks of events
 MAX_TICKED_RATIO = 1e3  # of a logarithmic axis that still has marks between them
+RAISED = str.maketrans("0123456789-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
+UNSET = str.maketrans("", "", "${} ")
 PREFIXES = {-15: "f", -12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T"}
 
 
@@ -35,7 +38,9 @@ def sheet(words: str, width: float, height: float) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), dpi=130, layout="constrained")
+    from scenarios.report.layout import OnePass
+
+    figure = Figure(figsize=(width, height), dpi=130, layout=OnePass())
     FigureCanvasAgg(figure)
     figure.suptitle(words, x=0.012, ha="left", fontsize=12, fontweight="bold")
     return figure
@@ -191,10 +196,26 @@ def log_axis(axes: Axes) -> None:
     low, high = max(float(np.percentile(positive, 2)) * 0.3, top * 1e-8), top * 3.0
     axes.set_yscale("log")
     axes.set_ylim(low, high)
+    for name in ("major", "minor"):
+        getattr(axes.yaxis, f"set_{name}_formatter")(powers(getattr(axes.yaxis, f"get_{name}_formatter")()))
     if (
         high > MAX_TICKED_RATIO * low
     ):  # marks between the decades would be a smear, and take as long to draw as the curves
         axes.yaxis.set_minor_locator(NullLocator())
+
+
+def powers(formatter: Any) -> Any:
+    """What a logarithmic axis writes at its marks, in letters: typesetting formulas takes as long as all curves."""
+    from matplotlib.ticker import FuncFormatter
+
+    def write(value: float, place: int | None = None) -> str:
+        formatter.set_axis(written.axis)
+        text = str(formatter(value, place)).replace(r"\mathdefault", "").replace(r"\times", "×")
+        return re.sub(r"\^\{(.*?)\}", lambda found: found[1].translate(RAISED), text).translate(UNSET)
+
+    written = FuncFormatter(write)
+    written.set_locs = formatter.set_locs  # type: ignore[method-assign]
+    return written
 
 
 # --- quantities ------------------------------------------------------------------------------------------------------

@@ -125,8 +125,12 @@ def estimate_text(run: Run) -> str:
     part = max(PARTS, key=lambda name: found.get(name, 0.0))  # older runs know nothing of walls
     taker = f"{found['kind']} '{found['taker']}'" if found.get("taker") else "what moves"  # older runs name nobody
     whose = PARTS[part].format(joint=found["joint"], taker=taker, wall=found.get("wall"))
-    how = "at least" if found["least"] else "about"
-    return f"{how} {quantity(found['length'], 'm')}, {found['share']:.1g} of the extent; {whose}; --verify measures it"
+    control = found.get("control") is not None
+    how = "at least" if found.get("or_more", found["least"]) else "about"
+    by = ", held against another step" if control else ""
+    return (
+        f"{how} {quantity(found['length'], 'm')}, {found['share']:.1g} of the extent{by}; {whose}; --verify measures it"
+    )
 
 
 def drift_text(book: Balance) -> str:

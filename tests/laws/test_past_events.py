@@ -72,6 +72,22 @@ def test_the_ten_thousandth_change_takes_as_long_as_the_hundredth():
         assert min(dearer(one, other, 100) for _ in range(3)) < 1.2
 
 
+def test_cuts_and_joins_in_one_instant_leave_nothing_behind():
+    """No tick lies between them: what was just cut is forgotten when it is there again."""
+    with resting() as one:
+        one.run(1e-3)
+        for _ in range(20):
+            one.cut("elbow")
+            one.join("elbow", Revolute(), "upper.end", "lower.start")
+        assert not one.system.just_cut
+        again, preload = one.recorded, one.system.joint_home["elbow"].stack.preload.copy()
+        one.cut("elbow")
+        assert len(one.system.just_cut) == 1
+        one.join("elbow", Revolute(), "upper.end", "lower.start")
+        np.testing.assert_array_equal(one.system.joint_home["elbow"].stack.preload, preload)
+        assert len(again) == len(one.recorded)
+
+
 def test_a_run_that_was_looked_at_on_the_way_is_judged_as_one_that_was_not():
     """Also where events take samples back, and the pauses between those that are looked at grow."""
     estimates = []

@@ -1,5 +1,7 @@
 """What a run at half and at twice the step says of a run: its error as it truly is, and the order in which it falls."""
 
+import warnings
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -9,6 +11,7 @@ from campaign import later
 from components import Controller, Fixed, Revolute, RigidBody, Rod
 from coordinator import Centralized, Glued, MinimalCoordinates, Penalty, Run, Simulation, Verification, verify
 from modular import Assembly, Cut, Limit, ModelError
+from modular.errors import RunWarning
 from random_assemblies import random_assembly
 from scenarios.cli import app
 from truth import SAMPLES, off, paths, truth
@@ -125,6 +128,71 @@ def test_what_was_measured_has_the_last_word(tmp_path, monkeypatch):
     assert last[1].startswith("measured, the run is off by") and "until 8.9" in last[1]
 
 
+# --- held against twice the step -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "dt", "coupling", "samples"),
+    [
+        ("cardan-shaft", 1e-3, Penalty, 30.0),  # its errors cancel in a turn
+        (7, 1e-3, Glued, 1.0 / 30.0),  # sensitive; twice the step stops
+        (41, 1e-2, Glued, 0.1),  # sensitive; both have parted
+    ],
+)
+def test_held_against_another_step_it_tells_the_error_that_samples_cannot_tell(name, dt, coupling, samples):
+    """Within two, of what samples tell so many times too much or too little."""
+    model = random_assembly(name, most=6, forces=True) if isinstance(name, int) else scenarios.load(name)
+    true = truth(model, 0.5)
+    simulation = Simulation(model, dt, coupling(), record_every=round(0.5 / SAMPLES / dt))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RunWarning)
+        simulation.run(0.5)
+        simulation.control()
+    run = simulation.recorded
+    error = off(true, paths(model, run)) / run.estimate["extent"]
+    assert error / 2.0 < run.estimate["share"] < 2.0 * error
+    grows = "because small differences grow" in simulation.past.estimate(simulation).sentence(dt)
+    assert grows == (samples < 1.0)
+    assert run.estimate["samples"] > samples * error if samples > 1.0 else run.estimate["samples"] < samples * error
+
+
+def test_what_was_held_against_a_part_says_or_more():
+    """And never less than samples; what goes on from there is not held any more."""
+    simulation = Simulation(scenarios.load("double-pendulum"), 2e-3)
+    before = simulation.run(20.0).estimate["samples"]
+    found = simulation.control(part=0.2)
+    run = simulation.recorded
+    assert found.part == 0.2 and run.estimate["or_more"] and run.estimate["share"] == max(before, found.share)
+    assert "in its first 20%" in simulation.past.estimate(simulation).sentence(2e-3)
+    whole = simulation.control()
+    assert whole.share > found.share and not simulation.recorded.estimate["or_more"]
+    simulation.run(20.1)
+    assert simulation.recorded.estimate["control"] is None
+
+
+def test_what_both_steps_damp_away_is_not_called_right():
+    """A stiff spring that neither step resolves: they agree within 1e-3, and samples know better."""
+    simulation = Simulation(random_assembly(51, most=6, forces=True), 1e-2, Glued())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RunWarning)
+        simulation.run(0.5)
+    found = simulation.control()
+    assert simulation.implicit_forces and found.distance < 1e-3
+    assert simulation.recorded.estimate["share"] == simulation.recorded.estimate["samples"] > 0.1
+
+
+def test_what_no_other_step_can_tell_is_left_to_samples():
+    """Methods that choose their own steps, and events between two ticks of twice the step."""
+    adaptive = Simulation(scenarios.load("double-pendulum"), 1e-2, Centralized(MinimalCoordinates()))
+    adaptive.run(0.1)
+    assert adaptive.control() is None
+    model = scenarios.load("double-pendulum")
+    model.at(0.011, Cut("elbow"))
+    odd = Simulation(model, 1e-3)
+    odd.run(0.02)
+    assert odd.control() is None and odd.recorded.estimate["control"] is None
+
+
 def test_a_short_run_is_held_against_one_at_twice_the_step_without_being_asked(tmp_path, monkeypatch):
     """Where the motion is sensitive no sample tells how errors grow: here to a twentieth of the extent."""
     monkeypatch.chdir(tmp_path)
@@ -133,3 +201,18 @@ def test_a_short_run_is_held_against_one_at_twice_the_step_without_being_asked(t
     last = [CliRunner().invoke(app, [*words, *more]).output.strip().splitlines()[-1] for more in ([], ["--no-verify"])]
     assert last[0].startswith("measured, the run is off by 0.026 m") and "until 0.418" in last[0]
     assert "off by" not in last[1]
+
+
+def test_the_command_tells_the_figure_of_both_runs(tmp_path, monkeypatch):
+    """It is kept in the folder; what took long is held against a part, a tenth of its ticks."""
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "cardan-shaft", "--dt", "1e-3", "--until", "0.5", "--no-plot"]
+    said = CliRunner().invoke(app, [*words, "--out", "whole"]).output
+    kept = Run.load("whole").estimate
+    assert "held against another step" in " ".join(said.split())
+    assert kept["share"] < 0.1 * kept["samples"] and kept["held"] == 1.0
+    monkeypatch.setattr("scenarios.commands.running.MAX_SECONDS", 0.0)
+    assert "at least" in CliRunner().invoke(app, [*words, "--out", "part"]).output
+    assert Run.load("part").estimate["held"] == 0.2
+    CliRunner().invoke(app, [*words, "--no-verify", "--out", "none"])
+    assert Run.load("none").estimate["control"] is None

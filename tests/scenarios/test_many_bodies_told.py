@@ -11,6 +11,8 @@ import scenarios
 from coordinator import Simulation
 from coordinator.record import across
 from coordinator.record.across import joint_gaps, ledgers, reading
+from scenarios.report import ahead
+from scenarios.report.ahead import fetched_ahead
 from scenarios.report.balance import balance
 from scenarios.report.pictures import PICTURES
 from scenarios.report.summary import print_summary
@@ -74,3 +76,18 @@ def test_who_reads_all_at_once_hears_of_each_what_it_says_alone(chain):
     left = gaps.without(["hook", "ball1"])
     assert len(left) == BODIES - 2 and left.max() == max(gaps[j].max() for j in gaps if j not in ("hook", "ball1"))
     assert draw_violations(chain).axes
+
+
+def test_what_draws_is_fetched_while_a_run_computes_and_only_if_that_takes_long(monkeypatch):
+    """What cannot be fetched is not spoken of there: who needs it says so."""
+    fetched = []
+    monkeypatch.setattr(ahead.importlib, "import_module", lambda name: fetched.append(name) or 1 / 0)
+    with fetched_ahead(True):
+        pass  # over at once
+    with fetched_ahead(False) as thread:
+        assert thread is None
+    assert not fetched
+    monkeypatch.setattr(ahead, "WAIT", 0.0)
+    with fetched_ahead(True) as thread:
+        thread.join(10.0)
+    assert fetched == list(ahead.NEEDED)

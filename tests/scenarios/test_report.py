@@ -18,7 +18,7 @@ from modular import Add, Apply, Assembly, Cut, Join, Port, Remove
 from scenarios.report import animation, efforts, energy, ledger, pictures, reactions, trajectories, violations
 from scenarios.report.balance import balance
 from scenarios.report.mechanism import free_ports, joint_points, on_ground, outline, paths, samples
-from scenarios.report.page import prefix, quantity, thin, thin_band, worst
+from scenarios.report.page import powers, prefix, quantity, thin, thin_band, worst
 from scenarios.report.progress import duration
 from scenarios.report.summary import drift_text, margin_text, overview, print_summary
 from scenarios.report.view import choose_view
@@ -409,3 +409,45 @@ def test_what_falls_far_leaves_the_picture_where_something_stays():
     ]
     _, _, view = animation.stage(flown, shapes)
     assert (view.high - view.low).max() > 0.9 * max(np.ptp(shape, axis=(0, 1)).max() for shape in shapes)
+
+
+# --- where axes lie -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draw", [trajectories.draw, energy.draw, violations.draw, ledger.draw, reactions.draw])
+def test_with_labels_measured_once_axes_lie_where_two_passes_put_them(cut, draw):
+    """Within a fiftieth of the page; what is written stays on it, and panels leave each other room."""
+    once, twice = draw(cut), draw(cut)
+    twice.set_layout_engine("constrained")
+    for figure in (once, twice):
+        figure.get_layout_engine().execute(figure)
+    for one, other in zip(once.axes, twice.axes, strict=True):
+        gap = one.get_position(original=True).get_points() - other.get_position(original=True).get_points()
+        assert np.abs(gap).max() < 0.02
+    renderer = once.canvas.get_renderer()
+    boxes = [axes.get_tightbbox(renderer).transformed(once.transFigure.inverted()) for axes in once.axes]
+    assert all(box.x0 > -0.01 and box.y0 > -0.01 and box.x1 < 1.01 and box.y1 < 1.01 for box in boxes)
+
+
+def test_powers_of_ten_are_written_as_matplotlib_typesets_them():
+    from matplotlib.figure import Figure
+
+    axes = Figure().add_subplot()
+    back = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
+    for low, high in ((1e-12, 1e-3), (3e-4, 6e-3), (2.0, 5.0)):
+        axes.set_yscale("log")
+        axes.set_ylim(low, high)
+        for typeset, at in (
+            (axes.yaxis.get_major_formatter(), axes.yaxis.get_majorticklocs()),
+            (axes.yaxis.get_minor_formatter(), axes.yaxis.get_minorticklocs()),
+        ):
+            formulas = typeset.format_ticks(at)
+            letters = powers(typeset)
+            letters.set_axis(axes.yaxis)
+            written = letters.format_ticks(at)
+            plain = [
+                re.sub(r"[${}^ ]", "", text.replace(r"\mathdefault", "").replace(r"\times", "×")) for text in formulas
+            ]
+            assert not any(set("${}^") & set(text) for text in written)
+            assert [text.translate(back) for text in written] == [text.translate(back) for text in plain]
+            assert any(written) or typeset is axes.yaxis.get_minor_formatter() or low > 1.0

@@ -5,6 +5,7 @@ An array becomes {"array": its name}, a number that is not finite {"number": "na
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any
@@ -35,9 +36,9 @@ class Notes:
         if isinstance(value, float) and not isfinite(value):
             return {"number": repr(value)}
         if isinstance(value, Mapping):
-            return {str(key): self.put(item) for key, item in value.items()}
+            return value if _is_plain(value) else {str(key): self.put(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self.put(item) for item in value]
+            return value if _is_plain(value) else [self.put(item) for item in value]
         if value is None or isinstance(value, str | int | float):
             return value
         raise ModelError(f"{value!r} ({type(value).__name__}) is not plain data, so it cannot be kept in a file.")
@@ -51,3 +52,12 @@ class Notes:
                 return float(value["number"])
             return {key: self.get(item) for key, item in value.items()}
         return [self.get(item) for item in value] if isinstance(value, list) else value
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JSON knows all of it, which is asked in one go: a model may have many bodies."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
