@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from components import (
+    Coupler,
     Cylindrical,
     Fixed,
     Friction,
@@ -33,10 +34,11 @@ from modular.names import MAX_NAME_LENGTH, hidden_in, missing
 from modular.numbers import number
 from modular.port import GROUND, Port
 from scenarios.catalogue import READING
+from scenarios.models.following import Pair, pairs_of
 from scenarios.models.groups import Group, grouped, mended, thickened
 from scenarios.models.markup import shown
 from scenarios.models.robot import LED, TURNING, Frame, LoopJoint, Robot, RobotJoint
-from scenarios.models.told import APPROXIMATED, READ, Report
+from scenarios.models.told import APPROXIMATED, DROPPED, READ, Report
 
 BASES = ("fixed", "free")
 UNSAFE_LETTERS = re.compile(r"[./\\\s]")
@@ -73,6 +75,11 @@ def beginning(robot: Robot, values: Mapping[str, Any], report: Report) -> dict[s
         chain, at = [], joint
         while at.name not in found:
             assert at.mimic is not None  # all others have a value
+            if at.mimic.joint in robot.loops:
+                report.tell(DROPPED, at.mimic.element, "it follows a joint that closes a loop, and is free here")
+                at.mimic = None
+                found[at.name] = _inside(at, 0.0, report)
+                break
             if at.mimic.joint not in led:
                 raise at.mimic.element.refuse(missing("joint that has a value", shown(at.mimic.joint), led))
             if at in chain:
@@ -111,6 +118,7 @@ class _Builder:
         self.robot, self.report, self.frames, self.groups, self.begins = robot, report, frames, groups, begins
         self.assembly = Assembly(robot.gravity, title=_plain(robot.name)[:100])
         self.bodies: dict[int, str] = {}  # names by group
+        self.names: dict[str, str] = {}  # of joints, by what they are called in the file
         self.port_names: dict[int, dict[str, str]] = {}  # of ports, by group and by what they are called in the file
 
     def model(self, repair: bool) -> Assembly:
@@ -143,6 +151,8 @@ class _Builder:
                 self._add(group)
         for joint in joints:
             self._join(joint)
+        for pair in pairs_of(self.robot, self.groups, self.frames, self._moves, self.report):
+            self._couple(pair)
         for loop in self.robot.loops.values():
             self._close(loop)
         return self.assembly
@@ -187,14 +197,32 @@ class _Builder:
     def _end(self, group: Group, port: str) -> str:
         return GROUND if group.grounded else f"{self.bodies[id(group)]}.{self.port_names[id(group)][port]}"
 
+    def _ends(self, joint: RobotJoint) -> tuple[str, str]:
+        """Ports of a joint, on its parent and on its child."""
+        above, below = self.groups[joint.parent], self.groups[joint.child]
+        on_parent = f"{joint.name} joint" if f"{joint.name} joint" in above.ports else joint.name
+        return self._end(above, on_parent), self._end(below, joint.child)
+
+    def _couple(self, pair: Pair) -> None:
+        """A joint that follows another."""
+        hinges, joint = (pair.leader, pair.follower), pair.follower.joint
+        ends = [self._ends(hinge.joint)[hinge.child] for hinge in hinges]
+        at = next((_row(hinge.place) for hinge, end in zip(hinges, ends, strict=True) if end == GROUND), None)
+        name = self._force_name(f"{self.names[joint.name]}-follows")
+        coupler = Coupler(pair.ratio, axis=_row(pair.leader.axis), second_axis=_row(pair.follower.axis))
+        try:
+            self.assembly.join(name, coupler, *ends, at=at)
+        except ModelError as error:
+            raise joint.element.refuse(str(error)) from error
+
     def _join(self, joint: RobotJoint) -> None:
-        above, below, frame = self.groups[joint.parent], self.groups[joint.child], self.frames[joint.child]
+        frame = self.frames[joint.child]
         at_zero = self.frames[joint.parent] @ joint.frame
         axis = at_zero.turn @ joint.axis
-        on_parent = f"{joint.name} joint" if f"{joint.name} joint" in above.ports else joint.name
-        ends = self._end(above, on_parent), self._end(below, joint.child)
+        ends = self._ends(joint)
         at = _row(frame.place) if GROUND in ends else None
         name = self._name(joint.name, self.assembly.joint_edges, self.assembly.force_edges)
+        self.names[joint.name] = name
         try:
             self.assembly.join(name, _joint(joint.kind, _row(axis), self._cross(joint)), *ends, at=at)
             for what, force in _forces(joint, self.begins.get(joint.name, 0.0), _row(axis)).items():

@@ -14,7 +14,7 @@ import numpy as np
 from modular.elements import Array
 from modular.names import missing
 from scenarios.models.markup import Element, shown
-from scenarios.models.robot import LOOPS, Frame, Link, LoopJoint, Robot, RobotJoint
+from scenarios.models.robot import LOOPS, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
 from scenarios.models.told import DROPPED, READ, UNUSED, Report
 from scenarios.models.urdf import turned
 
@@ -269,7 +269,10 @@ class _Reader:
             if min(joint.damping, joint.friction, joint.stiffness) < 0.0:
                 raise dynamics.refuse("damping, friction and stiffness are numbers from 0 on.")
         if (mimic := axis.one("mimic")) is not None:
-            self.report.tell(DROPPED, mimic, "a joint that follows another; it is free here")
+            leader, rate = mimic.text("joint"), mimic.inner_number("multiplier", 1.0)
+            offset = mimic.inner_number("offset", 0.0) - rate * mimic.inner_number("reference", 0.0)
+            model, between, _ = joint.name.rpartition(SEPARATOR)
+            joint.mimic = Mimic(f"{model}{between}{leader}", rate, offset, mimic)
 
     def _close(self, joint: _Joint, places: dict[str, Frame]) -> None:
         if joint.kind not in LOOPS:

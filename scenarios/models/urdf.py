@@ -128,6 +128,8 @@ def _joint(element: Element, report: Report) -> RobotJoint:
         raise element.refuse(f"it joins link '{shown(joint.parent)}' with itself; name two links.")
     if kind in LED:
         _limits(joint, report)
+    elif (mimic := element.one("mimic")) is not None:
+        report.tell(READ, mimic, f"a {kind} joint has no value that could follow another")
     for inner in element.inside:
         if inner.tag in OF_JOINTS:
             report.tell(UNUSED, inner, OF_JOINTS[inner.tag])
@@ -164,11 +166,6 @@ def _limits(joint: RobotJoint, report: Report) -> None:
         report.tell(READ, dynamics, "friction and damping")
     if mimic is not None:
         joint.mimic = Mimic(mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0), mimic)
-        report.tell(
-            DROPPED,
-            mimic,
-            f"joint '{shown(joint.name)}' begins where it follows '{shown(joint.mimic.joint)}', and is free then",
-        )
 
 
 def _loop(element: Element, report: Report) -> LoopJoint:
