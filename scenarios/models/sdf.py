@@ -232,6 +232,21 @@ class _Reader:
         for joint in self.joints.values():
             if joint.name not in used:
                 self._close(joint, places)
+        for name in self.attached:
+            self._place(name, places)
+
+    def _place(self, name: str, places: dict[str, Frame]) -> None:
+        """A frame on a link: a port of it; what is attached to a model or a joint is there for poses."""
+        element, link = self.named[name].element, self.attached[name]
+        for _ in range(100):
+            if link not in self.attached:
+                break
+            link = self.attached[link]
+        if link not in self.links:
+            return
+        self.robot.links[name] = Link(name, element)
+        frame = _seen(places[link], self._frame(name, element))
+        self.robot.joints[f"{name} frame"] = RobotJoint(f"{name} frame", "fixed", element, link, name, frame, UP)
 
     def _hang(self, joint: _Joint, above: str, below: str, places: dict[str, Frame]) -> None:
         """A link, in the joint that holds it."""
