@@ -24,7 +24,7 @@ class Format(StrEnum):
 
 
 ENDINGS = {".nc": Format.NETCDF, ".csv": Format.CSV}
-MODEL_ENDINGS = (".xml", ".urdf", ".sdf")
+MODEL_ENDINGS = (".xml", ".urdf", ".sdf", ".usda")
 
 
 def export(
@@ -52,7 +52,7 @@ def export(
         bool, typer.Option("--strict", help="Of a model: refuse what drops anything that bears on the motion.")
     ] = False,
 ) -> None:
-    """Write a saved run as NetCDF or CSV, or a model as MJCF, URDF or SDFormat for other programs.
+    """Write a saved run as NetCDF or CSV, or a model as MJCF, URDF, SDFormat or USD for other programs.
 
     \b
     Examples:
@@ -69,7 +69,8 @@ def export(
     Both keep every digit.
 
     Of a model: FILE.xml is MJCF for MuJoCo, a tree of joints, with equalities where loops close; FILE.urdf is URDF, trees alone;
-    FILE.sdf is SDFormat, with loops.
+    FILE.sdf is SDFormat, and FILE.usda USD, with loops;
+    the last needs the extra usd: python -m pip install 'modular-multibody\\[usd]'.
     What the format has no form for is told; bodies that bend, and joints that it does not know, are refused by name.
 
     Exit code: 0 done, 2 refused.

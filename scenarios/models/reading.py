@@ -10,7 +10,7 @@ from typing import Any
 from modular.assembly import Assembly
 from modular.errors import ModelError
 from scenarios.catalogue import IMPORTED, OWN
-from scenarios.models import mjcf, sdf, urdf
+from scenarios.models import mjcf, sdf, urdf, usd
 from scenarios.models.building import built
 from scenarios.models.markup import parsed_file
 from scenarios.models.robot import Robot
@@ -38,7 +38,7 @@ def read_model(
     strict: bool = False,
     values: Mapping[str, Any] | None = None,
 ) -> Imported:
-    """A model out of a URDF, MJCF or SDFormat file.
+    """A model out of a URDF, MJCF, SDFormat or USD file.
 
     `base`, of URDF: "fixed" holds the topmost link on the ground, "free" lets it move. `repair` takes the nearest possible
     inertia where no body has what the file says. `stops` False leaves limits of joints out, as solvers of the whole system need
@@ -55,7 +55,7 @@ def read_model(
             "scenarios.load."
         )
     report = Report(path.name)
-    root = parsed_file(path)
+    root = usd.element_of(path, report) if path.suffix in usd.ENDINGS else parsed_file(path)
     robot = READERS.get(root.tag, urdf).robot_of(root, report)
     if base == "free" and READERS.get(root.tag, urdf) is not urdf:
         raise ModelError(
