@@ -322,7 +322,7 @@ def test_who_writes_roughly_is_told_what_helps():
 
 
 def test_a_loop_that_is_too_short_is_told_quickly_and_by_how_much():
-    """Twelve bars on balls, of 0.1 m each, between walls that are 1.4 m apart: within seconds of processor time, where it took five."""
+    """Twelve bars on balls, of 0.1 m each, between walls that are 1.4 m apart: in seconds, where it took five."""
     model = Assembly(gravity=(0.0, 0.0, -9.81))
     for k in range(12):
         ends = {"s": (0.1 * k, 0.0, 0.0), "e": (0.1 * (k + 1), 0.0, 0.0)}
