@@ -36,6 +36,7 @@ from modular.port import GROUND, Port
 from scenarios.catalogue import READING
 from scenarios.models.following import Pair, pairs_of
 from scenarios.models.groups import Group, grouped, mended, thickened
+from scenarios.models.joint_values import JointValue
 from scenarios.models.markup import shown
 from scenarios.models.robot import LED, TURNING, Frame, LoopJoint, Robot, RobotJoint
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, Report
@@ -47,8 +48,8 @@ LONGEST = MAX_NAME_LENGTH - 20  # letters, so that "-friction" and a number have
 
 def built(
     robot: Robot, report: Report, *, base: str = "fixed", repair: bool = False, values: Mapping[str, Any] | None = None
-) -> tuple[Assembly, dict[str, float]]:
-    """The model, and the values of the joints at which it begins."""
+) -> tuple[Assembly, dict[str, JointValue]]:
+    """The model, and the joints with one coordinate, by their names in the file."""
     if base not in BASES:
         raise ModelError(f"base = {base!r}; give one of {', '.join(BASES)}.")
     mended(robot, report, repair)
@@ -57,7 +58,8 @@ def built(
     for joint in robot.down(robot.root()):
         frames[joint.child] = frames[joint.parent] @ joint.at(begins.get(joint.name, 0.0))
     groups = grouped(robot, frames, report, fixed=base == "fixed")
-    return _Builder(robot, report, frames, groups, begins).model(repair), begins
+    builder = _Builder(robot, report, frames, groups, begins)
+    return builder.model(repair), {name: builder.value_of(robot.joints[name]) for name in begins}
 
 
 def beginning(robot: Robot, values: Mapping[str, Any], report: Report) -> dict[str, float]:
@@ -156,6 +158,12 @@ class _Builder:
         for loop in self.robot.loops.values():
             self._close(loop)
         return self.assembly
+
+    def value_of(self, joint: RobotJoint) -> JointValue:
+        """Where a joint with one coordinate begins, by its name here."""
+        kind = "angle" if joint.kind in TURNING else "way"
+        begins = self.begins[joint.name]
+        return JointValue(self.names.get(joint.name, joint.name), kind, begins, joint.low, joint.high, joint.effort)
 
     def _moves(self, joint: RobotJoint) -> bool:
         return joint.kind not in ("fixed", "floating") and self.groups[joint.parent] is not self.groups[joint.child]

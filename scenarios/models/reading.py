@@ -12,6 +12,7 @@ from modular.errors import ModelError
 from scenarios.catalogue import IMPORTED, OWN
 from scenarios.models import mjcf, sdf, urdf, usd
 from scenarios.models.building import built
+from scenarios.models.joint_values import JointValue
 from scenarios.models.markup import parsed_file
 from scenarios.models.robot import Robot
 from scenarios.models.told import APPROXIMATED, Report
@@ -25,8 +26,13 @@ class Imported:
 
     assembly: Assembly
     report: Report
-    values: Mapping[str, float]  # of joints, at the start [rad, m]
+    joints: Mapping[str, JointValue]  # those with one coordinate, by their names in the file
     robot: Robot
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Of these joints, at the start [rad, m]."""
+        return {name: joint.begins for name, joint in self.joints.items()}
 
 
 def read_model(
@@ -64,11 +70,11 @@ def read_model(
         )
     if not stops:
         _without_stops(robot, report)
-    assembly, begins = built(robot, report, base=base, repair=repair, values=values)
+    assembly, joints = built(robot, report, base=base, repair=repair, values=values)
     assembly.title = assembly.title or path.stem
     if strict:
         report.refuse_drops()
-    return Imported(assembly, report, begins, robot)
+    return Imported(assembly, report, joints, robot)
 
 
 def _without_stops(robot: Robot, report: Report) -> None:
