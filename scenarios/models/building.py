@@ -22,6 +22,7 @@ from components import (
     Solid,
     Spherical,
     Stop,
+    Surface,
     TableSpring,
     Universal,
 )
@@ -30,7 +31,7 @@ from components.forces.coordinate import AlongCoordinate
 from modular.assembly import Assembly
 from modular.errors import ModelError
 from modular.joint import Joint
-from modular.names import MAX_NAME_LENGTH, hidden_in, missing
+from modular.names import MAX_NAME_LENGTH, first_few, hidden_in, missing
 from modular.numbers import number
 from modular.port import GROUND, Port
 from scenarios.catalogue import READING
@@ -38,8 +39,9 @@ from scenarios.models.following import Pair, pairs_of
 from scenarios.models.groups import Group, grouped, mended, thickened
 from scenarios.models.joint_values import JointValue
 from scenarios.models.markup import shown
-from scenarios.models.robot import LED, TURNING, Frame, LoopJoint, Robot, RobotJoint
+from scenarios.models.robot import LED, TURNING, Frame, LoopJoint, Robot, RobotJoint, Touching
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, Report
+from scenarios.models.touching import left_out, placed
 
 BASES = ("fixed", "free")
 UNSAFE_LETTERS = re.compile(r"[./\\\s]")
@@ -47,7 +49,13 @@ LONGEST = MAX_NAME_LENGTH - 20  # letters, so that "-friction" and a number have
 
 
 def built(
-    robot: Robot, report: Report, *, base: str = "fixed", repair: bool = False, values: Mapping[str, Any] | None = None
+    robot: Robot,
+    report: Report,
+    *,
+    base: str = "fixed",
+    repair: bool = False,
+    contacts: bool = False,
+    values: Mapping[str, Any] | None = None,
 ) -> tuple[Assembly, dict[str, JointValue]]:
     """The model, and the joints with one coordinate, by their names in the file."""
     if base not in BASES:
@@ -58,7 +66,7 @@ def built(
     for joint in robot.down(robot.root()):
         frames[joint.child] = frames[joint.parent] @ joint.at(begins.get(joint.name, 0.0))
     groups = grouped(robot, frames, report, fixed=base == "fixed")
-    builder = _Builder(robot, report, frames, groups, begins)
+    builder = _Builder(robot, report, frames, groups, begins, contacts)
     return builder.model(repair), {name: builder.value_of(robot.joints[name]) for name in begins}
 
 
@@ -116,7 +124,9 @@ class _Builder:
         frames: Mapping[str, Frame],
         groups: dict[str, Group],
         begins: Mapping[str, float],
+        contacts: bool,
     ) -> None:
+        self.contacts = contacts
         self.robot, self.report, self.frames, self.groups, self.begins = robot, report, frames, groups, begins
         self.assembly = Assembly(robot.gravity, title=_plain(robot.name)[:100])
         self.bodies: dict[int, str] = {}  # names by group
@@ -157,7 +167,39 @@ class _Builder:
             self._couple(pair)
         for loop in self.robot.loops.values():
             self._close(loop)
+        for link in self.robot.links.values():
+            for shape in link.shapes:
+                self._touch(link.name, shape) if self.contacts else left_out(shape, self.report)
+        self._tell_spared()
         return self.assembly
+
+    def _tell_spared(self) -> None:
+        """Who touches the ground elsewhere, and not here."""
+        edges = self.assembly.joint_edges.values()
+        held = {
+            end
+            for edge in edges
+            for end in (edge.first_body, edge.second_body)
+            if GROUND in (edge.first_body, edge.second_body)
+        }
+        shaped = {self.bodies[id(self.groups[link.name])]: link for link in self.robot.links.values() if link.shapes}
+        if self.contacts and GROUND in shaped and (spared := sorted(held.intersection(shaped) - {GROUND})):
+            self.report.tell(
+                APPROXIMATED, shaped[GROUND].shapes[0].element,
+                f"{first_few(spared)}: held on the ground by a joint, and so does not touch its shapes",
+            )  # fmt: skip
+
+    def _touch(self, link: str, given: Touching) -> None:
+        """A shape that touches, on the port of its link; on the ground in the world."""
+        group = self.groups[link]
+        frame = self.frames[link] @ given.frame if group.grounded else given.frame
+        shape = placed(given, frame, self.report)
+        if shape is not None:
+            stem, number = f"{self.bodies[id(group)]}-surface", 1
+            while (name := stem if number == 1 else f"{stem}-{number}") in self.assembly.force_edges:
+                number += 1
+            name = self._force_name(name)
+            self.assembly.apply(name, Surface(shape, given.friction), self._end(group, link))
 
     def value_of(self, joint: RobotJoint) -> JointValue:
         """Where a joint with one coordinate begins, by its name here."""

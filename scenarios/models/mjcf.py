@@ -16,7 +16,7 @@ from modular.elements import Array
 from modular.names import first_few, missing
 from scenarios.models.markup import Element, shown
 from scenarios.models.mjcf_classes import Classes, direction, some_numbers
-from scenarios.models.mjcf_shapes import solid_of
+from scenarios.models.mjcf_shapes import solid_of, touching_of
 from scenarios.models.robot import LED, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, UNUSED, Report
 
@@ -113,7 +113,9 @@ class _Reader:
             for inner in element.inside:
                 self._actuator(self.classes.completed(inner, "main"))
         elif element.tag == "contact":
-            self.report.tell(DROPPED, element, "pairs for contact; what is imported touches nothing yet")
+            self.report.tell(
+                DROPPED, element, "pairs for contact: all shapes meet all, but those of bodies that a joint connects"
+            )
         elif element.tag in ("tendon", "deformable"):
             for inner in element.inside:
                 self.report.tell(DROPPED, inner, "a tendon, or what bends")
@@ -159,7 +161,7 @@ class _Reader:
             elif inner.tag == "site":
                 self._site(self.classes.completed(inner, child_class), name, own)
             elif inner.tag == "geom":
-                self._shape(self.classes.completed(inner, child_class))
+                self._shape(self.classes.completed(inner, child_class), name, own)
             elif inner.tag in SPAWNING:
                 raise inner.refuse(
                     "it makes bodies of its own, which is not read; save the model as MuJoCo compiles it."
@@ -206,12 +208,14 @@ class _Reader:
             raise inertial.refuse("fullinertia: give six numbers: xx, yy, zz, xy, xz, yz.")
         return found
 
-    def _shape(self, geom: Element) -> None:
+    def _shape(self, geom: Element, name: str, own: Frame) -> None:
         silent = geom.attributes.get("contype") == "0" and geom.attributes.get("conaffinity") == "0"
         if silent:
             self.report.tell(UNUSED, geom, "a picture")
         else:
-            self.report.tell(DROPPED, geom, "a shape for contact; what is imported touches nothing yet")
+            found = touching_of(geom, self.classes)
+            found.frame = self._seen(name, own @ found.frame)
+            self.robot.links[name].shapes.append(found)
 
     def _site(self, site: Element, name: str, own: Frame) -> None:
         """A place on a body."""

@@ -41,6 +41,7 @@ def read_model(
     base: str = "fixed",
     repair: bool = False,
     stops: bool = True,
+    contacts: bool = False,
     strict: bool = False,
     values: Mapping[str, Any] | None = None,
 ) -> Imported:
@@ -48,11 +49,11 @@ def read_model(
 
     `base`, of URDF: "fixed" holds the topmost link on the ground, "free" lets it move. `repair` takes the nearest possible
     inertia where no body has what the file says. `stops` False leaves limits of joints out, as solvers of the whole system need
-    walls with a stiffness. `strict` refuses what would drop an element that bears on the motion. `values`: where joints begin
-    [rad, m], by name; left out 0, or the stop nearest to it.
+    walls with a stiffness. `contacts` lets shapes for contact touch. `strict` refuses what would drop an element that bears on
+    the motion. `values`: where joints begin [rad, m], by name; left out 0, or the stop nearest to it.
     """
     path = Path(path)
-    for label, given in (("repair", repair), ("stops", stops), ("strict", strict)):
+    for label, given in (("repair", repair), ("stops", stops), ("contacts", contacts), ("strict", strict)):
         if not isinstance(given, bool):
             raise ModelError(f"{label} = {given!r}; give true or false.")
     if path.suffix not in IMPORTED:
@@ -70,7 +71,7 @@ def read_model(
         )
     if not stops:
         _without_stops(robot, report)
-    assembly, joints = built(robot, report, base=base, repair=repair, values=values)
+    assembly, joints = built(robot, report, base=base, repair=repair, contacts=contacts, values=values)
     assembly.title = assembly.title or path.stem
     if strict:
         report.refuse_drops()

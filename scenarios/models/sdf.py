@@ -14,8 +14,9 @@ import numpy as np
 from modular.elements import Array
 from modular.names import missing
 from scenarios.models.markup import Element, shown
-from scenarios.models.robot import LOOPS, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
+from scenarios.models.robot import LOOPS, USUAL_FRICTION, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
 from scenarios.models.told import DROPPED, READ, UNUSED, Report
+from scenarios.models.touching import of_geometry
 from scenarios.models.urdf import turned
 
 WORLD = "world"
@@ -326,7 +327,8 @@ class _Reader:
         self.robot.links[name] = link
         for inner in element.inside:
             if inner.tag == "collision":
-                self.report.tell(DROPPED, inner, "a shape for contact; what is imported touches nothing yet")
+                here = inside @ _pose(inner.one("pose"))
+                link.shapes.append(of_geometry(inner, here, _friction(inner), inner=True))
             elif inner.tag in FOR_OTHERS:
                 self.report.tell(UNUSED, inner, FOR_OTHERS[inner.tag])
             elif inner.tag not in ("pose", "inertial"):
@@ -346,6 +348,17 @@ TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 def _seen(of: Frame, frame: Frame) -> Frame:
     """A frame of the world as another one sees it."""
     return Frame(of.turn.T @ (frame.place - of.place), of.turn.T @ frame.turn)
+
+
+def _friction(collision: Element) -> float:
+    """Coulomb's coefficient of <surface>."""
+    at: Element | None = collision
+    for tag in ("surface", "friction", "ode"):
+        at = None if at is None else at.one(tag)
+    found = USUAL_FRICTION if at is None else at.inner_number("mu", USUAL_FRICTION)
+    if found < 0.0:
+        raise collision.refuse(f"mu = {found:g}; a friction is a number from 0 on.")
+    return found
 
 
 def _pose(pose: Element | None) -> Frame:

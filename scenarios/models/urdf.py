@@ -14,8 +14,9 @@ import numpy as np
 from modular.elements import Array
 from modular.names import missing
 from scenarios.models.markup import Element, shown
-from scenarios.models.robot import LED, LOOPS, MOVING, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
+from scenarios.models.robot import LED, LOOPS, MOVING, USUAL_FRICTION, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, UNUSED, Report
+from scenarios.models.touching import of_geometry
 
 KINDS = ("fixed", *MOVING)
 FOR_OTHERS = {
@@ -106,7 +107,7 @@ def _link(element: Element, report: Report) -> Link:
         if inner.tag in OF_LINKS:
             report.tell(UNUSED, inner, OF_LINKS[inner.tag])
         elif inner.tag == "collision":
-            report.tell(DROPPED, inner, "a shape for contact; what is imported touches nothing yet")
+            link.shapes.append(of_geometry(inner, _origin(inner), USUAL_FRICTION, inner=False))
         elif inner.tag != "inertial":
             report.tell(DROPPED, inner, "an element that URDF does not know here")
     report.tell(READ, element, "a link")

@@ -19,7 +19,7 @@ from scenarios.models.mjcf_writing import row_text, text_of
 from scenarios.models.robot import Frame
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, UNUSED, Report
 from scenarios.models.urdf_writing import roll_pitch_yaw
-from scenarios.models.usd_shapes import solid_of, usual_density
+from scenarios.models.usd_shapes import geometry_of, solid_of, usual_density
 
 ENDINGS = (".usda", ".usd", ".usdc")
 KINDS = {
@@ -182,7 +182,8 @@ class _Reader:
             owner = self._owner(prim)
             if owner is not None:
                 shapes[str(owner.GetPath())].append(prim)
-            self.report.tell(DROPPED, self._of(prim), "a shape for contact; what is imported touches nothing yet")
+            else:
+                self.report.tell(DROPPED, self._of(prim), "a shape for contact that no body carries")
         elif prim.GetTypeName() == "Xform" and (owner := self._owner(prim)) is not None and owner != prim:
             self.places.append((prim, owner))
         elif prim.IsA(self.pxr.UsdGeom.Gprim):
@@ -206,10 +207,22 @@ class _Reader:
         self._pose(link, frame)
         inertial = self._put(link, "inertial")
         self._pose(inertial, Frame(solid.centre, np.eye(3)))
+        for shape in shapes:
+            self._collision(link, shape, frame)
         self._text(inertial, "mass", text_of(solid.mass))
         inertia = self._put(inertial, "inertia")
         for tag, i, j in (("ixx", 0, 0), ("iyy", 1, 1), ("izz", 2, 2), ("ixy", 0, 1), ("ixz", 0, 2), ("iyz", 1, 2)):
             self._text(inertia, tag, text_of(solid.inertia[i, j]))
+
+    def _collision(self, link: Element, shape: Any, frame: Frame) -> None:
+        """A shape for contact."""
+        own, stretch = self._frame(shape)
+        kind, turn, sizes = geometry_of(self.pxr, shape, self.metres * stretch)
+        collision = self._put(link, "collision", name=str(shape.GetPath()))
+        self._pose(collision, Frame(frame.turn.T @ (own.place - frame.place), frame.turn.T @ own.turn @ turn))
+        geometry = self._put(self._put(collision, "geometry"), kind)
+        for tag, content in sizes.items():
+            self._text(geometry, tag, content)
 
     def _mark(self, prim: Any, owner: Any) -> None:
         """A place on a body: a port of it."""

@@ -21,25 +21,41 @@ def usual_density(pxr: Any, shape: Any, density: float, kilograms: float, metres
     return kilograms * float(api.GetMassAttr().Get() or 0.0), own or density or WATER
 
 
-def solid_of(pxr: Any, shape: Any, stretch: Array, mass: float, density: float) -> Solid | None:
-    """In the axes of the shape [m]; None where it is none of these, or stretched so that it is none any more."""
+def geometry_of(pxr: Any, shape: Any, stretch: Array) -> tuple[str, Array, dict[str, str]]:
+    """What a shape is, how its z axis turns into its line, and its sizes [m] as SDFormat has them.
+
+    Its type alone where it is none of these, or stretched so that it is none any more.
+    """
     geometry = pxr.UsdGeom
-    given: dict[str, float] = {"mass": mass} if mass > 0.0 else {"density": density}
     even = float(np.ptp(stretch)) < 1e-6 * float(stretch.max())
     if shape.IsA(geometry.Cube):
-        size = float(geometry.Cube(shape).GetSizeAttr().Get())
-        return Solid.box(*(size * stretch).tolist(), **given)
+        edges = float(geometry.Cube(shape).GetSizeAttr().Get()) * stretch
+        return "box", np.eye(3), {"size": " ".join(map(repr, map(float, edges)))}
     if shape.IsA(geometry.Sphere) and even:
-        return Solid.ball(float(geometry.Sphere(shape).GetRadiusAttr().Get()) * float(stretch[0]), **given)
-    for kind, made in ((geometry.Cylinder, Solid.cylinder), (geometry.Capsule, Solid.capsule)):
+        return (
+            "sphere",
+            np.eye(3),
+            {"radius": repr(float(geometry.Sphere(shape).GetRadiusAttr().Get()) * float(stretch[0]))},
+        )
+    for kind, name in ((geometry.Cylinder, "cylinder"), (geometry.Capsule, "capsule")):
         if not shape.IsA(kind):
             continue
         one = kind(shape)
         along = "XYZ".index(str(one.GetAxisAttr().Get()))
         across = np.delete(stretch, along)
-        if float(np.ptp(across)) > 1e-6 * float(across.max()) or (kind is geometry.Capsule and not even):
-            return None
+        if float(np.ptp(across)) > 1e-6 * float(across.max()) or (name == "capsule" and not even):
+            break
         radius, height = float(one.GetRadiusAttr().Get()), float(one.GetHeightAttr().Get())
         turn = np.roll(np.eye(3), along + 1, axis=0)  # the z axis becomes that one
-        return made(radius * float(across[0]), height * float(stretch[along]), **given).turned(turn)
-    return None
+        sizes = {"radius": repr(radius * float(across[0])), "length": repr(height * float(stretch[along]))}
+        return name, turn, sizes
+    return str(shape.GetTypeName()) or "shape", np.eye(3), {}
+
+
+def solid_of(pxr: Any, shape: Any, stretch: Array, mass: float, density: float) -> Solid | None:
+    """In the axes of the shape [m]; None where it is none that is known."""
+    given: dict[str, float] = {"mass": mass} if mass > 0.0 else {"density": density}
+    kind, turn, told = geometry_of(pxr, shape, stretch)
+    sizes = [float(word) for text in told.values() for word in text.split()]
+    made = {"box": Solid.box, "sphere": Solid.ball, "cylinder": Solid.cylinder, "capsule": Solid.capsule}.get(kind)
+    return None if made is None or not sizes else made(*sizes, **given).turned(turn)  # type: ignore[operator]
