@@ -16,6 +16,7 @@ from scenarios.models.joint_values import JointValue
 from scenarios.models.markup import parsed_file
 from scenarios.models.robot import Robot
 from scenarios.models.told import APPROXIMATED, Report
+from scenarios.models.usd_opening import ENDINGS
 
 READERS = {"robot": urdf, "mujoco": mjcf, "sdf": sdf}  # by the first element, whatever the ending
 
@@ -62,7 +63,7 @@ def read_model(
             "scenarios.load."
         )
     report = Report(path.name)
-    root = usd.element_of(path, report) if path.suffix in usd.ENDINGS else parsed_file(path)
+    root = usd.element_of(path, report) if path.suffix in ENDINGS else parsed_file(path)
     robot = READERS.get(root.tag, urdf).robot_of(root, report)
     if base == "free" and READERS.get(root.tag, urdf) is not urdf:
         raise ModelError(

@@ -19,9 +19,9 @@ from scenarios.models.mjcf_writing import row_text, text_of
 from scenarios.models.robot import Frame
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, UNUSED, Report
 from scenarios.models.urdf_writing import roll_pitch_yaw
+from scenarios.models.usd_opening import opened
 from scenarios.models.usd_shapes import geometry_of, solid_of, usual_density
 
-ENDINGS = (".usda", ".usd", ".usdc")
 KINDS = {
     "PhysicsRevoluteJoint": "revolute",
     "PhysicsPrismaticJoint": "prismatic",
@@ -32,48 +32,14 @@ KINDS = {
 AXES = {"X": 0, "Y": 1, "Z": 2}
 WAYS, TURNS = ("transX", "transY", "transZ"), ("rotX", "rotY", "rotZ")
 OPEN = 1e-5  # [m], [rad], of which joints may stand open where numbers of the file are rounded to seven digits
-LARGEST = 50_000_000  # bytes
 MOST_PRIMS = 100_000
 EARTH = 9.81  # [m/s^2]
 FAR = 1e15
 
 
-def library() -> Any:
-    """`pxr`, which the extra `usd` brings."""
-    try:
-        from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics
-    except ImportError as error:
-        raise ModelError(
-            f"files of USD are opened by usd-core ({error}); get it with: python -m pip install 'modular-multibody[usd]'"
-        ) from error
-    from types import SimpleNamespace
-
-    return SimpleNamespace(Gf=Gf, Sdf=Sdf, Tf=Tf, Usd=Usd, UsdGeom=UsdGeom, UsdPhysics=UsdPhysics)
-
-
 def element_of(path: Path, report: Report) -> Element:
     """The stage as an element of SDFormat; tells what of it that leaves out."""
-    pxr = library()
-    try:
-        if path.stat().st_size > LARGEST:
-            raise ModelError(
-                f"{path.name}: {path.stat().st_size} bytes; {LARGEST} are the most that are read as a model."
-            )
-    except OSError as error:
-        raise ModelError(f"'{path}' cannot be read ({error.strerror}).") from error
-    try:
-        layer = pxr.Sdf.Layer.OpenAsAnonymous(str(path))
-        others = [name for name in layer.GetCompositionAssetDependencies() if name]
-        stage = None if others else pxr.Usd.Stage.Open(layer, pxr.Usd.Stage.LoadNone)
-    except (pxr.Tf.ErrorException, RuntimeError, AttributeError) as error:
-        raise ModelError(
-            f"{path.name}: usd-core cannot open it ({shown(str(error).strip())}); write it again."
-        ) from error
-    if stage is None:
-        raise ModelError(
-            f"{path.name}: it refers to '{shown(others[0])}', which is not read; flatten the stage first (usdcat --flatten)."
-        )
-    return _Reader(pxr, stage, path.name, report).root
+    return _Reader(*opened(path), path.name, report).root
 
 
 class _Reader:

@@ -17,7 +17,7 @@ from modular.errors import ModelError
 from modular.names import first_few
 from scenarios.models.rigid import BALL, SLIDE, TURN, Axis, Mechanism, Rigid, in_space
 from scenarios.models.spanning import Branch, branches, joint_along
-from scenarios.models.usd import library
+from scenarios.models.usd_opening import library
 
 TYPES = {TURN: "RevoluteJoint", SLIDE: "PrismaticJoint", BALL: "SphericalJoint"}
 ROOT = "/model"
