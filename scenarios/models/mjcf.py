@@ -331,8 +331,8 @@ class _Reader:
     def _follow(self, element: Element) -> None:
         """A joint that follows another along a straight line; both are counted from their `ref`."""
         ends = [element.attributes.get(key, "").strip() for key in ("joint1", "joint2")]
-        for end in ends:
-            if end and end not in self.robot.joints:
+        for k, end in enumerate(ends):
+            if end not in self.robot.joints and (end or k == 0):
                 raise element.refuse(missing("joint", shown(end), self.robot.joints))
         line = np.zeros(5)
         given = some_numbers(element, "polycoef", (0.0, 1.0, 0.0, 0.0, 0.0))[:5]

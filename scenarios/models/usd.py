@@ -6,6 +6,7 @@ of the stage, angles in degrees. Bodies stand where the stage puts them; there j
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,16 @@ FAR = 1e15
 
 def element_of(path: Path, report: Report) -> Element:
     """The stage as an element of SDFormat; tells what of it that leaves out."""
-    return _Reader(*opened(path), path.name, report).root
+    pxr, stage = opened(path)
+    try:
+        return _Reader(pxr, stage, path.name, report).root
+    except ModelError:
+        raise
+    except (TypeError, ValueError, pxr.Tf.ErrorException) as error:
+        words = str(error).strip().partition("\n")[0]
+        raise ModelError(
+            f"{path.name}: the stage has a value of another kind than its schema ({shown(words)})."
+        ) from error
 
 
 class _Reader:
@@ -70,14 +80,33 @@ class _Reader:
         for prim in prims:
             self._sort(prim, shapes)
         for path, prim in self.bodies.items():
-            self._link(prim, shapes[path])
+            self._read(prim, self._link, shapes[path])
         for prim, owner in self.places:
-            self._mark(prim, owner)
+            self._read(prim, self._mark, owner)
         for prim in prims:
             if prim.GetTypeName() in KINDS or prim.IsA(pxr.UsdPhysics.Joint):
-                self._joint(prim)
+                self._read(prim, self._joint)
 
     # --- elements ------------------------------------------------------------------------------------------------------
+
+    def _read(self, prim: Any, read: Callable[..., None], *more: Any) -> None:
+        """What a prim says; values of other kinds than the schema has are refused with its name."""
+        try:
+            read(prim, *more)
+        except ModelError:
+            raise
+        except (
+            TypeError,
+            ValueError,
+            ArithmeticError,
+            AttributeError,
+            RuntimeError,
+            self.pxr.Tf.ErrorException,
+        ) as error:
+            words = str(error).strip().partition("\n")[0]
+            raise self._of(prim).refuse(
+                f"it, or a shape of it, has a value of another kind than its schema ({shown(words)})."
+            ) from error
 
     def _put(self, above: Element, tag: str, **attributes: str) -> Element:
         made = Element(tag, attributes, self.file, 0)

@@ -1,6 +1,8 @@
 """Models in and out of USD: units, stretched shapes and joints that do not begin at zero; what is written is read back."""
 
+import random
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 import pytest
@@ -8,9 +10,10 @@ import pytest
 pytest.importorskip("pxr", reason="usd-core is not installed; pip install -e '.[usd]'")
 
 import scenarios
-from campaign import shortened
+from campaign import more, shortened
 from components import Coupler, RigidBody, Stop, TableSpring, TorsionSpring
 from coordinator import Glued, Simulation
+from damage import damaged
 from modular import ModelError
 from round_trips import compare, machine
 from scenarios.models import export_model, read_model
@@ -166,3 +169,16 @@ def test_what_cannot_be_read_is_told_or_refused_by_name(written):
     assert any("not known here" in entry.what for entry in told)
     with pytest.raises(ModelError, match="cannot be read"):
         read_model("nowhere.usda")
+
+
+@pytest.mark.parametrize("seeds", [range(150), *more([range(150, 3000)])], ids=len)
+def test_damaged_stages_are_read_or_refused_in_a_sentence(seeds, written, capfd):
+    """Whatever is wrong in them, and within a second each; what the library says itself is swallowed."""
+    for seed in seeds:
+        path = written(damaged(STAGE, random.Random(seed)).encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
+        before = process_time()
+        try:
+            read_model(path, contacts=bool(seed % 2), repair=bool(seed % 3))
+        except ModelError as error:
+            assert "stage" in str(error)
+        assert process_time() - before < 1.0, seed
