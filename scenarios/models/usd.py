@@ -20,7 +20,7 @@ from scenarios.models.mjcf_writing import row_text, text_of
 from scenarios.models.robot import Frame
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, UNUSED, Report
 from scenarios.models.urdf_writing import roll_pitch_yaw
-from scenarios.models.usd_opening import opened
+from scenarios.models.usd_opening import opened, turn_of
 from scenarios.models.usd_shapes import geometry_of, solid_of, usual_density
 
 KINDS = {
@@ -250,6 +250,8 @@ class _Reader:
             if has
             else np.full(3, -np.inf)
         )
+        if not np.isfinite([mass, density, *diagonal]).all():
+            raise self._of(prim).refuse("its mass, density or inertia is no finite number; give one.")
         told = mass > 0.0 and np.all(diagonal > 0.0)
         whole = None if told and np.all(np.isfinite(centre)) else self._of_shapes(shapes, frame, density)
         if whole is None and mass <= 0.0:
@@ -433,18 +435,6 @@ class _Reader:
 
 ENDS = (("low", -np.inf), ("high", np.inf))
 DRIVEN = (("stiffness", 0.0), ("damping", 0.0), ("maxForce", np.inf), ("targetPosition", 0.0), ("targetVelocity", 0.0))
-
-
-def turn_of(quaternion: Any) -> Array:
-    """The rotation of a quaternion; none where it is none, as zeros stand for."""
-    if quaternion is None:
-        return np.eye(3)
-    s, (x, y, z) = float(quaternion.GetReal()), (float(value) for value in quaternion.GetImaginary())
-    size = s * s + x * x + y * y + z * z
-    if not np.isfinite(size) or size < 1e-12:
-        return np.eye(3)
-    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.asarray(np.eye(3) + (2.0 / size) * (s * K + K @ K))
 
 
 def path_stem(file: str) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from modular.elements import Array
 from modular.errors import ModelError
 from scenarios.models.markup import shown
 
@@ -48,3 +51,15 @@ def opened(path: Path) -> tuple[Any, Any]:
             f"{path.name}: it refers to '{shown(others[0])}', which is not read; flatten the stage first (usdcat --flatten)."
         )
     return pxr, stage
+
+
+def turn_of(quaternion: Any) -> Array:
+    """The rotation of a quaternion; none where it is none, as zeros stand for."""
+    if quaternion is None:
+        return np.eye(3)
+    s, (x, y, z) = float(quaternion.GetReal()), (float(value) for value in quaternion.GetImaginary())
+    size = s * s + x * x + y * y + z * z
+    if not np.isfinite(size) or size < 1e-12:
+        return np.eye(3)
+    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.asarray(np.eye(3) + (2.0 / size) * (s * K + K @ K))
