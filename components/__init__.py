@@ -27,6 +27,7 @@ from components.forces import (
     TorsionSpring,
 )
 from components.joints import (
+    Coupler,
     Cylindrical,
     Distance,
     DrivenDistance,
@@ -64,6 +65,7 @@ __all__ = [
     "Clearance",
     "Contact",
     "Controller",
+    "Coupler",
     "Cylindrical",
     "Distance",
     "DistanceBetween",

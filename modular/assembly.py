@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from modular.along_joint import on_joint
 from modular.body import Body
 from modular.component import Component
 from modular.elements import Array
@@ -211,11 +212,17 @@ class Assembly(Spelt):
         self.joint_edges[name] = JointEdge(joint, *one, *other, place, breaks_at)
 
     @spelt
-    def apply(self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None) -> None:
-        """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""
+    def apply(
+        self, name: str, force: Force, *ports: str, at: Sequence[float] | None = None, joint: str | None = None
+    ) -> None:
+        """Let a force act on one or two ports, or along a `joint`; `at` places the end of a spring on the ground [m]."""
         self._check_name(name, "force", self.joint_edges, self.force_edges, self.bodies)
         if not isinstance(force, Force):
             raise ModelError(f"force '{name}': {force!r} is not a force; give one such as Load(force=(1, 0)).")
+        if joint is not None:
+            if ports or at is not None:
+                raise ModelError(f"force '{name}': joint = {joint!r} says where it acts; leave ports and at out.")
+            force, ports, at = on_joint(self, name, force, joint)
         problems = force.check(name, self.dimension) or [f"force '{name}': {wrong}." for wrong in beyond_reach(force)]
         if len(ports) != force.sides:
             problems.append(f"force '{name}' acts on {force.sides} port{'s' * (force.sides > 1)}, got {list(ports)}.")

@@ -34,6 +34,10 @@ class Force(Component):
         """The axis of that angle or way, as it was given."""
         return None
 
+    def on_joint(self, coordinate: str, axis: Sequence[float] | None) -> Force | None:
+        """The same along the angle or way of a joint, about or along its axis; None where it does not act so."""
+        return None
+
     @property
     def driven(self) -> int:
         """How many of its ports it acts on, the first ones; the others it only reads."""

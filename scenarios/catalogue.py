@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 SYSTEMS = Path(__file__).parent / "systems"
 OWN = (".toml", ".json")  # endings of our own files
-IMPORTED = (".urdf", ".xml", ".sdf")  # endings of files that other programs write
-READING = ("base", "repair", "stops", "strict")  # settings of reading them
+IMPORTED = (".urdf", ".xml", ".sdf", ".usda", ".usd", ".usdc")  # endings of files that other programs write
+READING = ("base", "repair", "stops", "contacts", "strict")  # settings of reading them
 GROUPS = ("The thesis", "Courses", "Mechanisms", "Spinning and rolling", "Contact", "Driven and controlled")
 
 

@@ -320,13 +320,15 @@ def test_whoever_may_stay_long_or_wide_is_there_and_is():
 def test_every_dependency_is_used_and_every_use_declared():
     project = tomllib.loads(text("pyproject.toml"))["project"]
     declared = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in project["dependencies"]}
-    used = {{"PIL": "pillow", "zmq": "pyzmq"}.get(name, name) for name in read()[2]}
+    used = {{"PIL": "pillow", "zmq": "pyzmq", "pxr": "usd-core"}.get(name, name) for name in read()[2]}
     wanted = [
-        name for brings in ("data", "cluster", "live", "symbolic") for name in project["optional-dependencies"][brings]
+        name
+        for brings in ("data", "cluster", "live", "symbolic", "usd")
+        for name in project["optional-dependencies"][brings]
     ]
     extra = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in wanted}
     assert used - extra - set(PACKAGES) - sys.stdlib_module_names == declared
-    assert {"xarray", "pandas", "distributed", "viser", "websockets", "msgspec", "sympy"} <= used & extra
+    assert {"xarray", "pandas", "distributed", "viser", "websockets", "msgspec", "sympy", "usd-core"} <= used & extra
 
 
 # --- layers -------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ and what else a force keeps for the next tick, is committed where the tick is bo
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -72,6 +72,13 @@ class AlongCoordinate(Force):
         """The axis or line of that."""
         return getattr(self, "axis", None)
 
+    def on_joint(self, coordinate: str, axis: Sequence[float] | None) -> Force | None:
+        """The same along a coordinate."""
+        told = self.__dataclass_fields__
+        if "measure" in told:
+            return replace(self, measure=coordinate, axis=axis)  # type: ignore[call-arg]
+        return replace(self, axis=axis) if coordinate == self.coordinate and "axis" in told else None  # type: ignore[call-arg]
+
     def check(self, name: str, dimension: int) -> list[str]:
         """Measures nobody knows, axes that point nowhere, and numbers that are none."""
         problems = []
@@ -122,7 +129,7 @@ class AlongCoordinate(Force):
             if plane:
                 line = must(first.direction(first.directions[0]))
                 if self.coordinate == "way":
-                    return [[mark_a, line], [mark_b]]
+                    return [[mark_a, line if self.line is not None else line_mark(name, first, axis)], [mark_b]]
                 return [[mark_a, line], [mark_b, must(second.direction(second.directions[0]))]]
             along = line_mark(name, first, axis)
             if self.coordinate == "way":
@@ -190,7 +197,7 @@ class AlongCoordinates(ForceStack):
         self.first[row], self.second[row] = first[:2]
         axis = getattr(force, "axis", None)
         size = self.first_side.shape[1]
-        self.axis[row] = np.eye(size)[0] if axis is None else unit(name, axis, size)
+        self.axis[row] = np.zeros(size) if axis is None else unit(name, axis, size)  # none: the line of its first side
         return row
 
     def exert(self, elements: Elements, time: float) -> None:
@@ -270,9 +277,11 @@ def measure_coordinate(forces: View, elements: View, n: int, scratch: Any) -> tu
             go_along(a, b, 0, 1, way, on_a, on_b)
         else:
             if new:
-                axis = forces.axis[n]
-                frame[COSINE] = a[1, 0] * axis[0] + a[1, 1] * axis[1]
-                frame[SINE] = a[1, 0] * axis[1] - a[1, 1] * axis[0]
+                x, y = forces.axis[n, 0], forces.axis[n, 1]
+                if x == 0.0 and y == 0.0:
+                    x, y = a[1, 0], a[1, 1]
+                frame[COSINE] = a[1, 0] * x + a[1, 1] * y
+                frame[SINE] = a[1, 0] * y - a[1, 1] * x
             go_along_in_plane(a, b, 0, 1, frame[COSINE], frame[SINE], way, on_a, on_b)
         if new:
             frame[ORIGIN] = way[0]

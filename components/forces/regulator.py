@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -86,6 +86,10 @@ class Regulator(AlongCoordinate):
     def line(self) -> Sequence[float] | None:
         """The line or axis of its drive, not of what it reads."""
         return self.axis if self.along is None else self.along
+
+    def on_joint(self, coordinate: str, axis: Sequence[float] | None) -> Regulator:
+        """A servo of that coordinate, which it reads too."""
+        return replace(self, along=axis if coordinate == "way" else None, axis=axis, reads=coordinate)
 
     @property
     def order(self) -> int | None:

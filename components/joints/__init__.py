@@ -1,5 +1,6 @@
 """Joints, one type per file."""
 
+from components.joints.coupler import Coupler
 from components.joints.cylindrical import Cylindrical
 from components.joints.distance import Distance
 from components.joints.driven_distance import DrivenDistance
@@ -24,6 +25,7 @@ from components.joints.spherical_with_pin import SphericalWithPin
 from components.joints.universal import Universal
 
 __all__ = [
+    "Coupler",
     "Cylindrical",
     "Distance",
     "DrivenDistance",

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -50,6 +50,11 @@ TRIES = 12  # places from where gaps are made small
 TRIED_TURN = 0.6  # [rad], by which bodies are turned for that, in the root mean square
 DAMPED_ROUNDS = 200
 DENSE = 400  # unknowns up to which dense matrices are faster
+FARTHER, HOPELESS = (
+    10.0,
+    4,
+)  # times what the sum of squares seems to fall yet; rounds in a row in which that is not enough
+OPEN = 1e-3  # of the extent: gaps that may be nothing yet
 OPENED = 1e-4  # of the others: the weight of the joint whose gap is sought
 
 
@@ -160,7 +165,7 @@ def close(poses: Poses) -> list[float]:
     for turn in range(TRIES):
         poses.go(start, draw.normal(scale=TRIED_TURN, size=(len(poses.names), poses.turns)) if turn else None)
         turn_beforehand(poses)
-        gap = _make_small(poses)
+        gap = _make_small(poses, settled=False)
         if gap < 1e-6 * poses.extent:
             found = _newton(poses, MOST_ROUNDS)
             if found[-1] <= ROUNDING * poses.extent and not turned_round(poses):
@@ -229,20 +234,24 @@ def _step(poses: Poses, jacobian: sparse.csr_matrix, pull: Array, error: Array |
     return saddle.once(pull, np.broadcast_to(error, scale.shape))[0]
 
 
-def _make_small(poses: Poses) -> float:
-    """Damped steps to where the sum of squares of all gaps is smallest; the widest of them."""
-    error, jacobian = poses.constraints()
-    value, damping = float(error @ error), 1e-3
+def _make_small(poses: Poses, *, settled: bool = True) -> float:
+    """Damped steps to where the sum of squares of all gaps is smallest; the widest of them.
+
+    `settled` False is for the search alone: it leaves off once the way that the sum still goes, told by how its falls shrink,
+    cannot take it to nothing. Falls that shrink slowly, as on a plateau, go on.
+    """
+    error, jacobian = poses.errors(), _table(poses)
+    value, damping, before_falls, hopeless = float(error @ error), 1e-3, 0.0, 0
     for _ in range(DAMPED_ROUNDS):
         gradient = jacobian.T @ error
         if value <= (CLOSED * poses.extent) ** 2 or float(np.abs(gradient).max(initial=0.0)) <= 1e-14 * poses.extent:
             break
-        squares = (jacobian.T @ jacobian).tocsc()
+        squares = jacobian.T @ jacobian
         while damping < 1e8:
-            step = -sparse.linalg.spsolve(squares + damping * sparse.identity(len(gradient), format="csc"), gradient)
+            step = -_solved(squares, damping, gradient)
             before = poses.copy()
             poses.advance(poses.clipped(step, LONGEST))
-            error, tried = poses.constraints()
+            error = poses.errors()
             if float(error @ error) < value:
                 break
             poses.take(before)
@@ -250,10 +259,30 @@ def _make_small(poses: Poses) -> float:
         else:
             break
         falls = value - float(error @ error)
-        value, jacobian, damping = float(error @ error), tried, max(damping / 5.0, 1e-12)
+        value, damping = float(error @ error), max(damping / 5.0, 1e-12)
         if falls <= 1e-13 * value:
             break
-    return float(np.abs(poses.constraints()[0]).max(initial=0.0))
+        shrinks = min(falls / before_falls, 1.0) if before_falls > 0.0 else 1.0
+        left = FARTHER * falls * shrinks / max(1.0 - shrinks, 1e-12)
+        hopeless = hopeless + 1 if left < 0.5 * value and value > (OPEN * poses.extent) ** 2 else 0
+        if not settled and hopeless >= HOPELESS:
+            break
+        before_falls, jacobian = falls, _table(poses)
+    return float(np.abs(poses.errors()).max(initial=0.0))
+
+
+def _table(poses: Poses) -> Any:
+    """How gaps follow a step, dense where that is faster."""
+    return poses.table() if len(poses.displacement()) <= DENSE else poses.slopes().tocsc()
+
+
+def _solved(squares: Any, damping: float, gradient: Array) -> Array:
+    """(J^T J + damping)^-1 times a gradient."""
+    if sparse.issparse(squares):
+        return np.asarray(
+            sparse.linalg.spsolve(squares + damping * sparse.identity(len(gradient), format="csc"), gradient)
+        )
+    return np.asarray(np.linalg.solve(squares + damping * np.eye(len(gradient)), gradient))
 
 
 def _what_lacks(poses: Poses) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -246,42 +247,77 @@ class Poses:
         for joints in self.system.joints:
             joints.linearise(self.system.elements)
 
-    def constraints(self) -> tuple[Array, sparse.csr_matrix]:
-        """All gaps [m], turns times the extent, and how they follow a step."""
+    def errors(self) -> Array:
+        """All gaps [m], turns times the extent."""
         self.show()
-        errors, values, rows, columns, at = [], [], [], [], 0
+        errors = []
+        for joints in self.system.joints:
+            if joints.form.holonomic and joints.count:
+                errors.append((self._weights(joints) * joints.error[: joints.count]).ravel())
+        for k, x, target in self.ports:
+            errors.append(self.centres[k] + self.rotations[k] @ (x - self.start.centres[k]) - target)
+        return np.concatenate(errors) if errors else np.empty(0)
+
+    def constraints(self) -> tuple[Array, sparse.csr_matrix]:
+        """All gaps, and how they follow a step."""
+        return self.errors(), self.slopes()
+
+    def slopes(self) -> sparse.csr_matrix:
+        """How gaps follow a step from where they were told last."""
+        values, (rows, columns), shape = self._slope_values(), self._pattern, self._shape
+        return sparse.csr_matrix((values, (rows, columns)), shape=shape)
+
+    def table(self) -> Array:
+        """The same, dense."""
+        found = np.zeros(self._shape)
+        rows, columns = self._pattern
+        found[rows, columns] = self._slope_values()  # no place is told twice: the sides of a joint are two bodies
+        return found
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        rows = sum(joints.count * joints.form.rows for joints in self.system.joints if joints.form.holonomic)
+        return rows + self.dimension * len(self.ports), (self.dimension + self.turns) * len(self.names)
+
+    def _slope_values(self) -> Array:
+        """All of them, in the order of `_pattern`."""
+        values = [np.empty(0)]
+        for joints in self.system.joints:
+            n = joints.count
+            if not joints.form.holonomic or not n:
+                continue
+            weights = self._weights(joints)
+            for start, block in ((joints.first[:n], joints.on_first[:n]), (joints.second[:n], joints.on_second[:n])):
+                slopes = weights[:, :, None] * self._slopes(start, block)
+                values.append(slopes[self.owner[start] >= 0].ravel())
+        for k, x, _ in self.ports:
+            arm = self.rotations[k] @ (x - self.start.centres[k])
+            slopes = np.concatenate([np.eye(self.dimension), _turning(arm[None])[0].T / self.sizes[k]], axis=1)
+            values.append(slopes.ravel())
+        return np.concatenate(values)
+
+    @cached_property
+    def _pattern(self) -> tuple[Indices, Indices]:
+        """Rows and columns of all slopes."""
+        rows, columns, at = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
         per = self.dimension + self.turns
         for joints in self.system.joints:
             n, m = joints.count, joints.form.rows
             if not joints.form.holonomic or not n:
                 continue
-            weights = self._weights(joints)
-            errors.append((weights * joints.error[:n]).ravel())
             row = at + m * np.arange(n)[:, None, None] + np.arange(m)[None, :, None]
-            for start, block in ((joints.first[:n], joints.on_first[:n]), (joints.second[:n], joints.on_second[:n])):
+            for start in (joints.first[:n], joints.second[:n]):
                 owner = self.owner[start]
-                slopes = weights[:, :, None] * self._slopes(start, block)
                 mine = owner >= 0
-                values.append(slopes[mine].ravel())
-                rows.append(np.broadcast_to(row, slopes.shape)[mine].ravel())
+                rows.append(np.broadcast_to(row, (n, m, per))[mine].ravel())
                 column = per * owner[:, None, None] + np.arange(per)
-                columns.append(np.broadcast_to(column, slopes.shape)[mine].ravel())
+                columns.append(np.broadcast_to(column, (n, m, per))[mine].ravel())
             at += n * m
-        for k, x, target in self.ports:
-            arm = self.rotations[k] @ (x - self.start.centres[k])
-            errors.append(self.centres[k] + arm - target)
-            slopes = np.concatenate([np.eye(self.dimension), _turning(arm[None])[0].T / self.sizes[k]], axis=1)
-            values.append(slopes.ravel())
+        for k, _, _ in self.ports:
             rows.append(np.repeat(at + np.arange(self.dimension), per))
             columns.append(np.tile(per * k + np.arange(per), self.dimension))
             at += self.dimension
-        if not errors:
-            return np.empty(0), sparse.csr_matrix((0, per * len(self.names)))
-        shape = (at, per * len(self.names))
-        matrix = sparse.csr_matrix(
-            (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape
-        )
-        return np.concatenate(errors), matrix
+        return np.concatenate(rows), np.concatenate(columns)
 
     def scales(self, jacobian: sparse.csr_matrix) -> Array:
         """One over how far rows follow a step: one number for the translations of a joint, one for its turns, however axes lie."""
@@ -381,7 +417,12 @@ def _turning(arms: Array) -> Array:
     """How points follow turns about the origin of their arms, (..., turns, d): arms (..., d)."""
     if arms.shape[-1] == 2:
         return np.stack([-arms[..., 1], arms[..., 0]], -1)[..., None, :]
-    return np.cross(np.eye(3), arms[..., None, :])
+    x, y, z = np.moveaxis(arms, -1, 0)
+    found = np.zeros((*arms.shape[:-1], 3, 3))  # rows: e_k x arm
+    found[..., 0, 1], found[..., 0, 2] = -z, y
+    found[..., 1, 0], found[..., 1, 2] = z, -x
+    found[..., 2, 0], found[..., 2, 1] = -y, x
+    return found
 
 
 def rotations_of(turns: Array) -> Array:

@@ -24,7 +24,7 @@ class Format(StrEnum):
 
 
 ENDINGS = {".nc": Format.NETCDF, ".csv": Format.CSV}
-MODEL_ENDINGS = (".xml", ".urdf")
+MODEL_ENDINGS = (".xml", ".urdf", ".sdf", ".usda")
 
 
 def export(
@@ -52,7 +52,7 @@ def export(
         bool, typer.Option("--strict", help="Of a model: refuse what drops anything that bears on the motion.")
     ] = False,
 ) -> None:
-    """Write a saved run as NetCDF or CSV, or a model as MJCF or URDF for other programs.
+    """Write a saved run as NetCDF or CSV, or a model as MJCF, URDF, SDFormat or USD for other programs.
 
     \b
     Examples:
@@ -68,7 +68,9 @@ def export(
     CSV needs nothing. It has one row per sample and one column per number, with names such as "lower.end vx \\[m/s]".
     Both keep every digit.
 
-    Of a model: FILE.xml is MJCF for MuJoCo, a tree of joints, with equalities where loops close; FILE.urdf is URDF, trees alone.
+    Of a model: FILE.xml is MJCF for MuJoCo, a tree of joints, with equalities where loops close; FILE.urdf is URDF, trees alone;
+    FILE.sdf is SDFormat, and FILE.usda USD, with loops;
+    the last needs the extra usd: python -m pip install 'modular-multibody\\[usd]'.
     What the format has no form for is told; bodies that bend, and joints that it does not know, are refused by name.
 
     Exit code: 0 done, 2 refused.
@@ -79,7 +81,9 @@ def export(
             _export_model(console, str(folder), out, overwrite, settings, strict)
             return
         if settings or strict:
-            raise ModelError("--set and --strict are for models; write one as FILE.xml (MJCF) or FILE.urdf with --out.")
+            raise ModelError(
+                "--set and --strict are for models; write one as FILE.xml (MJCF), FILE.urdf or FILE.sdf with --out."
+            )
         from coordinator.record.export import write_csv, write_netcdf
         from scenarios.report.folder import EXPORT_FILES, check_writable, load_run
         from scenarios.report.progress import waiting

@@ -43,6 +43,9 @@ def import_(
         bool,
         typer.Option("--stops/--no-stops", help="Whether limits of joints are walls; modes and statics need none."),
     ] = True,
+    contacts: Annotated[
+        bool, typer.Option("--contacts/--no-contacts", help="Whether shapes for contact touch; else they are left out.")
+    ] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse a file of which anything that bears on the motion is dropped.")
     ] = False,
@@ -93,6 +96,7 @@ def import_(
                 base is not Base.FIXED and "--base",
                 repair and "--repair",
                 not stops and "--no-stops",
+                contacts and "--contacts",
                 strict and "--strict",
             ]
             if given := [option for option in asked if option]:
@@ -100,7 +104,9 @@ def import_(
             assembly = build(str(file), values)
             print_model(console, assembly)
         else:
-            found = read_model(file, base=base.value, repair=repair, stops=stops, strict=strict, values=values)
+            found = read_model(
+                file, base=base.value, repair=repair, stops=stops, contacts=contacts, strict=strict, values=values
+            )
             print_imported(console, found, full=full)
             assembly = found.assembly
         if out is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from components import (
+    Coupler,
     Cylindrical,
     Fixed,
     Friction,
@@ -21,6 +22,7 @@ from components import (
     Solid,
     Spherical,
     Stop,
+    Surface,
     TableSpring,
     Universal,
 )
@@ -29,14 +31,17 @@ from components.forces.coordinate import AlongCoordinate
 from modular.assembly import Assembly
 from modular.errors import ModelError
 from modular.joint import Joint
-from modular.names import MAX_NAME_LENGTH, hidden_in, missing
+from modular.names import MAX_NAME_LENGTH, first_few, hidden_in, missing
 from modular.numbers import number
 from modular.port import GROUND, Port
 from scenarios.catalogue import READING
+from scenarios.models.following import Pair, pairs_of
 from scenarios.models.groups import Group, grouped, mended, thickened
+from scenarios.models.joint_values import JointValue
 from scenarios.models.markup import shown
-from scenarios.models.robot import LED, TURNING, Frame, LoopJoint, Robot, RobotJoint
-from scenarios.models.told import APPROXIMATED, READ, Report
+from scenarios.models.robot import LED, TURNING, Frame, LoopJoint, Robot, RobotJoint, Touching
+from scenarios.models.told import APPROXIMATED, DROPPED, READ, Report
+from scenarios.models.touching import left_out, placed
 
 BASES = ("fixed", "free")
 UNSAFE_LETTERS = re.compile(r"[./\\\s]")
@@ -44,9 +49,15 @@ LONGEST = MAX_NAME_LENGTH - 20  # letters, so that "-friction" and a number have
 
 
 def built(
-    robot: Robot, report: Report, *, base: str = "fixed", repair: bool = False, values: Mapping[str, Any] | None = None
-) -> tuple[Assembly, dict[str, float]]:
-    """The model, and the values of the joints at which it begins."""
+    robot: Robot,
+    report: Report,
+    *,
+    base: str = "fixed",
+    repair: bool = False,
+    contacts: bool = False,
+    values: Mapping[str, Any] | None = None,
+) -> tuple[Assembly, dict[str, JointValue]]:
+    """The model, and the joints with one coordinate, by their names in the file."""
     if base not in BASES:
         raise ModelError(f"base = {base!r}; give one of {', '.join(BASES)}.")
     mended(robot, report, repair)
@@ -55,7 +66,8 @@ def built(
     for joint in robot.down(robot.root()):
         frames[joint.child] = frames[joint.parent] @ joint.at(begins.get(joint.name, 0.0))
     groups = grouped(robot, frames, report, fixed=base == "fixed")
-    return _Builder(robot, report, frames, groups, begins).model(repair), begins
+    builder = _Builder(robot, report, frames, groups, begins, contacts)
+    return builder.model(repair), {name: builder.value_of(robot.joints[name]) for name in begins}
 
 
 def beginning(robot: Robot, values: Mapping[str, Any], report: Report) -> dict[str, float]:
@@ -73,6 +85,11 @@ def beginning(robot: Robot, values: Mapping[str, Any], report: Report) -> dict[s
         chain, at = [], joint
         while at.name not in found:
             assert at.mimic is not None  # all others have a value
+            if at.mimic.joint in robot.loops:
+                report.tell(DROPPED, at.mimic.element, "it follows a joint that closes a loop, and is free here")
+                at.mimic = None
+                found[at.name] = _inside(at, 0.0, report)
+                break
             if at.mimic.joint not in led:
                 raise at.mimic.element.refuse(missing("joint that has a value", shown(at.mimic.joint), led))
             if at in chain:
@@ -107,10 +124,13 @@ class _Builder:
         frames: Mapping[str, Frame],
         groups: dict[str, Group],
         begins: Mapping[str, float],
+        contacts: bool,
     ) -> None:
+        self.contacts = contacts
         self.robot, self.report, self.frames, self.groups, self.begins = robot, report, frames, groups, begins
         self.assembly = Assembly(robot.gravity, title=_plain(robot.name)[:100])
         self.bodies: dict[int, str] = {}  # names by group
+        self.names: dict[str, str] = {}  # of joints, by what they are called in the file
         self.port_names: dict[int, dict[str, str]] = {}  # of ports, by group and by what they are called in the file
 
     def model(self, repair: bool) -> Assembly:
@@ -143,9 +163,49 @@ class _Builder:
                 self._add(group)
         for joint in joints:
             self._join(joint)
+        for pair in pairs_of(self.robot, self.groups, self.frames, self._moves, self.report):
+            self._couple(pair)
         for loop in self.robot.loops.values():
             self._close(loop)
+        for link in self.robot.links.values():
+            for shape in link.shapes:
+                self._touch(link.name, shape) if self.contacts else left_out(shape, self.report)
+        self._tell_spared()
         return self.assembly
+
+    def _tell_spared(self) -> None:
+        """Who touches the ground elsewhere, and not here."""
+        edges = self.assembly.joint_edges.values()
+        held = {
+            end
+            for edge in edges
+            for end in (edge.first_body, edge.second_body)
+            if GROUND in (edge.first_body, edge.second_body)
+        }
+        shaped = {self.bodies[id(self.groups[link.name])]: link for link in self.robot.links.values() if link.shapes}
+        if self.contacts and GROUND in shaped and (spared := sorted(held.intersection(shaped) - {GROUND})):
+            self.report.tell(
+                APPROXIMATED, shaped[GROUND].shapes[0].element,
+                f"{first_few(spared)}: held on the ground by a joint, and so does not touch its shapes",
+            )  # fmt: skip
+
+    def _touch(self, link: str, given: Touching) -> None:
+        """A shape that touches, on the port of its link; on the ground in the world."""
+        group = self.groups[link]
+        frame = self.frames[link] @ given.frame if group.grounded else given.frame
+        shape = placed(given, frame, self.report)
+        if shape is not None:
+            stem, number = f"{self.bodies[id(group)]}-surface", 1
+            while (name := stem if number == 1 else f"{stem}-{number}") in self.assembly.force_edges:
+                number += 1
+            name = self._force_name(name)
+            self.assembly.apply(name, Surface(shape, given.friction), self._end(group, link))
+
+    def value_of(self, joint: RobotJoint) -> JointValue:
+        """Where a joint with one coordinate begins, by its name here."""
+        kind = "angle" if joint.kind in TURNING else "way"
+        begins = self.begins[joint.name]
+        return JointValue(self.names.get(joint.name, joint.name), kind, begins, joint.low, joint.high, joint.effort)
 
     def _moves(self, joint: RobotJoint) -> bool:
         return joint.kind not in ("fixed", "floating") and self.groups[joint.parent] is not self.groups[joint.child]
@@ -187,14 +247,32 @@ class _Builder:
     def _end(self, group: Group, port: str) -> str:
         return GROUND if group.grounded else f"{self.bodies[id(group)]}.{self.port_names[id(group)][port]}"
 
+    def _ends(self, joint: RobotJoint) -> tuple[str, str]:
+        """Ports of a joint, on its parent and on its child."""
+        above, below = self.groups[joint.parent], self.groups[joint.child]
+        on_parent = f"{joint.name} joint" if f"{joint.name} joint" in above.ports else joint.name
+        return self._end(above, on_parent), self._end(below, joint.child)
+
+    def _couple(self, pair: Pair) -> None:
+        """A joint that follows another."""
+        hinges, joint = (pair.leader, pair.follower), pair.follower.joint
+        ends = [self._ends(hinge.joint)[hinge.child] for hinge in hinges]
+        at = next((_row(hinge.place) for hinge, end in zip(hinges, ends, strict=True) if end == GROUND), None)
+        name = self._force_name(f"{self.names[joint.name]}-follows")
+        coupler = Coupler(pair.ratio, axis=_row(pair.leader.axis), second_axis=_row(pair.follower.axis))
+        try:
+            self.assembly.join(name, coupler, *ends, at=at)
+        except ModelError as error:
+            raise joint.element.refuse(str(error)) from error
+
     def _join(self, joint: RobotJoint) -> None:
-        above, below, frame = self.groups[joint.parent], self.groups[joint.child], self.frames[joint.child]
+        frame = self.frames[joint.child]
         at_zero = self.frames[joint.parent] @ joint.frame
         axis = at_zero.turn @ joint.axis
-        on_parent = f"{joint.name} joint" if f"{joint.name} joint" in above.ports else joint.name
-        ends = self._end(above, on_parent), self._end(below, joint.child)
+        ends = self._ends(joint)
         at = _row(frame.place) if GROUND in ends else None
         name = self._name(joint.name, self.assembly.joint_edges, self.assembly.force_edges)
+        self.names[joint.name] = name
         try:
             self.assembly.join(name, _joint(joint.kind, _row(axis), self._cross(joint)), *ends, at=at)
             for what, force in _forces(joint, self.begins.get(joint.name, 0.0), _row(axis)).items():

@@ -10,9 +10,11 @@ from modular.errors import ModelError
 from modular.files import put_in_place
 from scenarios.models.mjcf_writing import mjcf
 from scenarios.models.rigid import mechanism
+from scenarios.models.sdf_writing import sdf
 from scenarios.models.urdf_writing import urdf
+from scenarios.models.usd_writing import usd
 
-FORMATS = {".xml": ("MJCF", mjcf), ".urdf": ("URDF", urdf)}
+FORMATS = {".xml": ("MJCF", mjcf), ".urdf": ("URDF", urdf), ".sdf": ("SDFormat", sdf), ".usda": ("USD", usd)}
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,10 @@ class Exported:
 
 
 def export_model(model: Assembly, path: str | Path, *, strict: bool = False) -> Exported:
-    """Write a model as MJCF (FILE.xml) or URDF (FILE.urdf); `strict` refuses what would drop something."""
+    """Write a model as MJCF (.xml), URDF (.urdf), SDFormat (.sdf) or USD (.usda); `strict` refuses what would drop something."""
     path = Path(path)
     if path.suffix not in FORMATS:
-        raise ModelError(
-            f"'{path}': models are written for other programs as {' or '.join(FORMATS)}; give such a name."
-        )
+        raise ModelError(f"'{path}': models are written for other programs as {', '.join(FORMATS)}; give such a name.")
     found = mechanism(model)
     text = FORMATS[path.suffix][1](found)
     if strict and found.dropped:

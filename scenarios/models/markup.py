@@ -36,7 +36,8 @@ class Element:
     def place(self) -> str:
         """`robot.urdf:12: <link name="arm">`."""
         name = self.attributes.get("name")
-        return f"{self.file}:{self.line}: <{self.tag}" + (f' name="{shown(name)}">' if name is not None else ">")
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{where}: <{self.tag}" + (f' name="{shown(name)}">' if name is not None else ">")
 
     def refuse(self, what: str) -> ModelError:
         """An error that says where."""

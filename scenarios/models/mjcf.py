@@ -16,8 +16,8 @@ from modular.elements import Array
 from modular.names import first_few, missing
 from scenarios.models.markup import Element, shown
 from scenarios.models.mjcf_classes import Classes, direction, some_numbers
-from scenarios.models.mjcf_shapes import solid_of
-from scenarios.models.robot import Frame, Link, LoopJoint, Robot, RobotJoint
+from scenarios.models.mjcf_shapes import solid_of, touching_of
+from scenarios.models.robot import LED, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, UNUSED, Report
 
 WORLD = "world"
@@ -113,7 +113,9 @@ class _Reader:
             for inner in element.inside:
                 self._actuator(self.classes.completed(inner, "main"))
         elif element.tag == "contact":
-            self.report.tell(DROPPED, element, "pairs for contact; what is imported touches nothing yet")
+            self.report.tell(
+                DROPPED, element, "pairs for contact: all shapes meet all, but those of bodies that a joint connects"
+            )
         elif element.tag in ("tendon", "deformable"):
             for inner in element.inside:
                 self.report.tell(DROPPED, inner, "a tendon, or what bends")
@@ -159,7 +161,7 @@ class _Reader:
             elif inner.tag == "site":
                 self._site(self.classes.completed(inner, child_class), name, own)
             elif inner.tag == "geom":
-                self._shape(self.classes.completed(inner, child_class))
+                self._shape(self.classes.completed(inner, child_class), name, own)
             elif inner.tag in SPAWNING:
                 raise inner.refuse(
                     "it makes bodies of its own, which is not read; save the model as MuJoCo compiles it."
@@ -206,12 +208,14 @@ class _Reader:
             raise inertial.refuse("fullinertia: give six numbers: xx, yy, zz, xy, xz, yz.")
         return found
 
-    def _shape(self, geom: Element) -> None:
+    def _shape(self, geom: Element, name: str, own: Frame) -> None:
         silent = geom.attributes.get("contype") == "0" and geom.attributes.get("conaffinity") == "0"
         if silent:
             self.report.tell(UNUSED, geom, "a picture")
         else:
-            self.report.tell(DROPPED, geom, "a shape for contact; what is imported touches nothing yet")
+            found = touching_of(geom, self.classes)
+            found.frame = self._seen(name, own @ found.frame)
+            self.robot.links[name].shapes.append(found)
 
     def _site(self, site: Element, name: str, own: Frame) -> None:
         """A place on a body."""
@@ -304,9 +308,12 @@ class _Reader:
         if element.attributes.get("active") == "false":
             self.report.tell(UNUSED, element, "switched off")
             return
+        if element.tag == "joint":
+            self._follow(element)
+            return
         kind = {"connect": "ball", "weld": "fixed"}.get(element.tag)
         if kind is None or "body1" not in element.attributes:
-            self.report.tell(DROPPED, element, "a tie that is not read; connect and weld of bodies are")
+            self.report.tell(DROPPED, element, "a tie that is not read; connect and weld of bodies, and joint, are")
             return
         if kind == "fixed" and np.any(some_numbers(element, "relpose")):
             self.report.tell(APPROXIMATED, element, "welded as the bodies stand, whatever its relpose says")
@@ -320,6 +327,25 @@ class _Reader:
             raise element.refuse("there is a tie of that name already; give it another.")
         frames = (self._seen(ends[0], at), self._seen(ends[1], at))
         self.robot.loops[name] = LoopJoint(name, kind, element, (ends[0], ends[1]), frames, np.array([0.0, 0.0, 1.0]))
+
+    def _follow(self, element: Element) -> None:
+        """A joint that follows another along a straight line; both are counted from their `ref`."""
+        ends = [element.attributes.get(key, "").strip() for key in ("joint1", "joint2")]
+        for k, end in enumerate(ends):
+            if end not in self.robot.joints and (end or k == 0):
+                raise element.refuse(missing("joint", shown(end), self.robot.joints))
+        line = np.zeros(5)
+        given = some_numbers(element, "polycoef", (0.0, 1.0, 0.0, 0.0, 0.0))[:5]
+        line[: len(given)] = given
+        joint = self.robot.joints[ends[0]]
+        if not ends[1] or any(self.robot.joints[end].kind not in LED for end in ends):
+            self.report.tell(DROPPED, element, "a tie of joints that is not read; one between two hinges or slides is")
+        elif np.any(line[2:]):
+            self.report.tell(DROPPED, element, "a joint that follows another along a curve; along a line it is read")
+        elif joint.mimic is not None:
+            self.report.tell(DROPPED, element, f"joint '{shown(joint.name)}' follows another already")
+        else:
+            joint.mimic = Mimic(ends[1], float(line[1]), float(line[0]), element)
 
     def _actuator(self, element: Element) -> None:
         joint = self.robot.joints.get(element.attributes.get("joint", ""))

@@ -9,6 +9,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 from scenarios.models.markup import Element, shown
 from scenarios.models.mjcf_classes import Classes, numbers, some_numbers, upright
+from scenarios.models.robot import USUAL_FRICTION, Frame, Touching
 
 WATER = 1000.0  # [kg/m^3], the density where none is given
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}
@@ -28,6 +29,39 @@ def solid_of(geom: Element, classes: Classes) -> Solid | None:
         raise geom.refuse(f'type="{shown(kind)}"; give one of {", ".join([*SIZES, *WITHOUT_MASS, "mesh"])}.')
     if geom.attributes.get("shellinertia") == "true":
         raise geom.refuse("the inertia of a shell; give its body an <inertial>.")
+    frame, size = placed(geom, kind, classes)
+    place, turn = frame.place, frame.turn
+    if len(size) < SIZES[kind]:
+        raise geom.refuse(f'size="{shown(geom.attributes.get("size", ""))}"; a {kind} has {SIZES[kind]} numbers.')
+    try:
+        return _solid(kind, size, None if mass is not None else density, mass).turned(turn).moved(place.tolist())
+    except ModelError as error:
+        raise geom.refuse(str(error)) from error
+
+
+def touching_of(geom: Element, classes: Classes) -> Touching:
+    """The same as what touches, as its body sees it."""
+    kind = "mesh" if "mesh" in geom.attributes else geom.attributes.get("type", "sphere")
+    friction = float(some_numbers(geom, "friction", (USUAL_FRICTION,))[0])
+    if friction < 0.0:
+        raise geom.refuse(f"friction = {friction:g}; give a number from 0 on.")
+    if kind == "plane":
+        return Touching(geom, kind, classes.frame(geom), (), friction)
+    if kind not in SIZES:
+        return Touching(geom, kind, Frame.none(), (), friction)
+    frame, size = placed(geom, kind, classes)
+    if len(size) < SIZES[kind]:
+        raise geom.refuse(f'size="{shown(geom.attributes.get("size", ""))}"; a {kind} has {SIZES[kind]} numbers.')
+    whole = [float(value) for value in size[: SIZES[kind]]]
+    if kind == "box":
+        whole = [2.0 * value for value in whole]
+    elif len(whole) == 2:
+        whole[1] *= 2.0
+    return Touching(geom, kind, frame, tuple(whole), friction)
+
+
+def placed(geom: Element, kind: str, classes: Classes) -> tuple[Frame, Array]:
+    """Where a shape is in its body, and its sizes, which are halves."""
     frame = classes.frame(geom)
     place, turn = frame.place, frame.turn
     size = some_numbers(geom, "size")
@@ -39,12 +73,7 @@ def solid_of(geom: Element, classes: Classes) -> Solid | None:
             raise geom.refuse("fromto: both ends are one point; give two.")
         place, turn = 0.5 * (ends[0] + ends[1]), upright(line / (2.0 * half))
         size = np.array([*size[:1], half] if SIZES[kind] == 2 else [*size[:1], *size[:1], half])
-    if len(size) < SIZES[kind]:
-        raise geom.refuse(f'size="{shown(geom.attributes.get("size", ""))}"; a {kind} has {SIZES[kind]} numbers.')
-    try:
-        return _solid(kind, size, None if mass is not None else density, mass).turned(turn).moved(place.tolist())
-    except ModelError as error:
-        raise geom.refuse(str(error)) from error
+    return Frame(place, turn), size
 
 
 def _solid(kind: str, size: Array, density: float | None, mass: float | None) -> Solid:

@@ -15,6 +15,7 @@ from components import Fixed, Friction, Motor, Revolute, Spherical, SpringDamper
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.port import PortName
+from scenarios.models.coupled import followings
 from scenarios.models.rigid import BALL, TURN, Held, Mechanism, Rigid, in_space
 from scenarios.models.spanning import Branch, branches, joint_along
 
@@ -57,7 +58,14 @@ class _Writer:
         for branch in self.order:
             self._body(branch)
         self._velocities()
-        self._loops(ElementTree.SubElement(root, "equality"))
+        equality = ElementTree.SubElement(root, "equality")
+        self._loops(equality)
+        for one in followings(self.found, self.order):
+            line = row_text([0.0, one.ratio, 0.0, 0.0, 0.0])
+            tie = ElementTree.SubElement(
+                equality, "joint", name=one.name, joint1=one.follower.name, joint2=one.leader.name
+            )
+            tie.attrib |= {"polycoef": line} | self._solver()
         self._forces()
         if any(self.velocities) or any(self.controls):
             frame = ElementTree.SubElement(root, "keyframe")
@@ -162,9 +170,12 @@ class _Writer:
             first, second = second, first
         assert first is not None
         names = {"body1": first.name, **({} if second is None else {"body2": second.name})}
-        solver = {"solref": f"{text_of(STEPS * self.step)} 1", "solimp": "0.9999 0.9999 0.001 0.5 1"}
         tie = ElementTree.SubElement(equality, kind, name=name)
-        tie.attrib |= names | attributes | solver
+        tie.attrib |= names | attributes | self._solver()
+
+    def _solver(self) -> dict[str, str]:
+        """How stiff ties are."""
+        return {"solref": f"{text_of(STEPS * self.step)} 1", "solimp": "0.9999 0.9999 0.001 0.5 1"}
 
     # --- forces --------------------------------------------------------------------------------------------------------
 

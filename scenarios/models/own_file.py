@@ -102,13 +102,19 @@ def _join(assembly: Assembly, name: str, part: Part) -> None:
 
 def _apply(assembly: Assembly, name: str, part: Part) -> None:
     node, scope = part
-    force: Force = read_part(node, (Force,), scope, besides=("on", "at"))
-    ports = _ports(node, "on", scope, '["ground", "rod.end"]')
+    force: Force = read_part(node, (Force,), scope, besides=("on", "at", "joint"))
+    joint = node.get("joint")
+    ports = (
+        _ports(node, "on", scope, '["ground", "rod.end"], or joint = "elbow"')
+        if joint is None or "on" in node.value
+        else ()
+    )
     at = _at(node, scope)
     if "class" in node.value and force.placed_by:
         at = None  # older files gave a contact one, without effect
     try:
-        assembly.apply(name, force, *ports, at=at)
+        along = None if joint is None else read_value(joint, str, scope)
+        assembly.apply(name, force, *ports, at=at, joint=along)
     except FAILURES as error:
         raise told(error, node) from error
 

@@ -10,11 +10,13 @@ from typing import Any
 from modular.assembly import Assembly
 from modular.errors import ModelError
 from scenarios.catalogue import IMPORTED, OWN
-from scenarios.models import mjcf, sdf, urdf
+from scenarios.models import mjcf, sdf, urdf, usd
 from scenarios.models.building import built
+from scenarios.models.joint_values import JointValue
 from scenarios.models.markup import parsed_file
 from scenarios.models.robot import Robot
 from scenarios.models.told import APPROXIMATED, Report
+from scenarios.models.usd_opening import ENDINGS
 
 READERS = {"robot": urdf, "mujoco": mjcf, "sdf": sdf}  # by the first element, whatever the ending
 
@@ -25,8 +27,13 @@ class Imported:
 
     assembly: Assembly
     report: Report
-    values: Mapping[str, float]  # of joints, at the start [rad, m]
+    joints: Mapping[str, JointValue]  # those with one coordinate, by their names in the file
     robot: Robot
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Of these joints, at the start [rad, m]."""
+        return {name: joint.begins for name, joint in self.joints.items()}
 
 
 def read_model(
@@ -35,18 +42,19 @@ def read_model(
     base: str = "fixed",
     repair: bool = False,
     stops: bool = True,
+    contacts: bool = False,
     strict: bool = False,
     values: Mapping[str, Any] | None = None,
 ) -> Imported:
-    """A model out of a URDF, MJCF or SDFormat file.
+    """A model out of a URDF, MJCF, SDFormat or USD file.
 
     `base`, of URDF: "fixed" holds the topmost link on the ground, "free" lets it move. `repair` takes the nearest possible
     inertia where no body has what the file says. `stops` False leaves limits of joints out, as solvers of the whole system need
-    walls with a stiffness. `strict` refuses what would drop an element that bears on the motion. `values`: where joints begin
-    [rad, m], by name; left out 0, or the stop nearest to it.
+    walls with a stiffness. `contacts` lets shapes for contact touch. `strict` refuses what would drop an element that bears on
+    the motion. `values`: where joints begin [rad, m], by name; left out 0, or the stop nearest to it.
     """
     path = Path(path)
-    for label, given in (("repair", repair), ("stops", stops), ("strict", strict)):
+    for label, given in (("repair", repair), ("stops", stops), ("contacts", contacts), ("strict", strict)):
         if not isinstance(given, bool):
             raise ModelError(f"{label} = {given!r}; give true or false.")
     if path.suffix not in IMPORTED:
@@ -55,7 +63,7 @@ def read_model(
             "scenarios.load."
         )
     report = Report(path.name)
-    root = parsed_file(path)
+    root = usd.element_of(path, report) if path.suffix in ENDINGS else parsed_file(path)
     robot = READERS.get(root.tag, urdf).robot_of(root, report)
     if base == "free" and READERS.get(root.tag, urdf) is not urdf:
         raise ModelError(
@@ -64,11 +72,11 @@ def read_model(
         )
     if not stops:
         _without_stops(robot, report)
-    assembly, begins = built(robot, report, base=base, repair=repair, values=values)
+    assembly, joints = built(robot, report, base=base, repair=repair, contacts=contacts, values=values)
     assembly.title = assembly.title or path.stem
     if strict:
         report.refuse_drops()
-    return Imported(assembly, report, begins, robot)
+    return Imported(assembly, report, joints, robot)
 
 
 def _without_stops(robot: Robot, report: Report) -> None:

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from components import (
+    Coupler,
     Cylindrical,
     Fixed,
     NewtonEulerBody,
@@ -83,6 +84,7 @@ class Mechanism:
     model: Assembly
     bodies: dict[str, Rigid]
     joints: list[Held]
+    couplers: list[tuple[str, JointEdge]] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)  # a sentence each
     approximated: list[str] = field(default_factory=list)
 
@@ -108,7 +110,9 @@ def mechanism(model: Assembly) -> Mechanism:
         else:
             problems.append(f"body '{name}': a {type(body).__name__} is no rigid body that moves by itself")
     for name, edge in model.joint_edges.items():
-        if type(edge.joint) in FREE:
+        if isinstance(edge.joint, Coupler):
+            found.couplers.append((name, edge))
+        elif type(edge.joint) in FREE:
             found.joints += [_held(name, edge, found)] if not problems else []
         else:
             problems.append(f"joint '{name}': a {type(edge.joint).__name__} has no form in files of other programs")

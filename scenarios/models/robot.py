@@ -13,6 +13,7 @@ from scenarios.models.markup import Element
 MOVING = ("revolute", "continuous", "prismatic", "planar", "floating")
 TURNING = ("revolute", "continuous")
 LED = (*TURNING, "prismatic")  # joints with one coordinate
+USUAL_FRICTION = 1.0  # where a file says none, as MuJoCo and Gazebo take it
 LOOPS = ("ball", "spherical", "revolute", "continuous", "prismatic", "fixed")
 
 
@@ -33,6 +34,17 @@ class Frame:
 
 
 @dataclass
+class Touching:
+    """A shape on a link: `kind` and its whole sizes [m], as seen from the link."""
+
+    element: Element
+    kind: str  # box: three edges; sphere: radius; capsule, cylinder: radius and length along z; plane: none, its normal along z
+    frame: Frame
+    sizes: tuple[float, ...] = ()
+    friction: float = USUAL_FRICTION
+
+
+@dataclass
 class Link:
     """A link; mass 0 where it has none. Centre and inertia about it are in the axes of the link."""
 
@@ -41,6 +53,7 @@ class Link:
     mass: float = 0.0
     centre: Array = field(default_factory=lambda: np.zeros(3))
     inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
+    shapes: list[Touching] = field(default_factory=list)  # for contact
 
 
 @dataclass

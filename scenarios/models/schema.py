@@ -33,7 +33,8 @@ def schema() -> Schema:
     on = {"anyOf": [{"type": "string"}, _texts('The ports, "body.port" or "ground".', 1, None)]}
     breaks = {"breaks_at": _value(Limit | None, definitions)}
     joint = _any_of(Joint, definitions, also={"between": between, "at": _place(), **breaks}, needs=("between",))
-    force = _any_of(Force, definitions, also={"on": on, "at": _place()}, needs=("on",))
+    along = {"type": "string", "description": "A joint with one angle or way, along which it acts; in place of on."}
+    force = _any_of(Force, definitions, also={"on": on, "at": _place(), "joint": along})
     events = {"type": "array", "items": _event(definitions)}
     contents: dict[str, Schema] = {
         "bodies": _named("Bodies by name.", body), "joints": _named("Joints by name.", joint),

@@ -14,8 +14,9 @@ import numpy as np
 from modular.elements import Array
 from modular.names import missing
 from scenarios.models.markup import Element, shown
-from scenarios.models.robot import LOOPS, Frame, Link, LoopJoint, Robot, RobotJoint
+from scenarios.models.robot import LOOPS, USUAL_FRICTION, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
 from scenarios.models.told import DROPPED, READ, UNUSED, Report
+from scenarios.models.touching import of_geometry
 from scenarios.models.urdf import turned
 
 WORLD = "world"
@@ -232,6 +233,21 @@ class _Reader:
         for joint in self.joints.values():
             if joint.name not in used:
                 self._close(joint, places)
+        for name in self.attached:
+            self._place(name, places)
+
+    def _place(self, name: str, places: dict[str, Frame]) -> None:
+        """A frame on a link: a port of it; what is attached to a model or a joint is there for poses."""
+        element, link = self.named[name].element, self.attached[name]
+        for _ in range(100):
+            if link not in self.attached:
+                break
+            link = self.attached[link]
+        if link not in self.links:
+            return
+        self.robot.links[name] = Link(name, element)
+        frame = _seen(places[link], self._frame(name, element))
+        self.robot.joints[f"{name} frame"] = RobotJoint(f"{name} frame", "fixed", element, link, name, frame, UP)
 
     def _hang(self, joint: _Joint, above: str, below: str, places: dict[str, Frame]) -> None:
         """A link, in the joint that holds it."""
@@ -269,7 +285,10 @@ class _Reader:
             if min(joint.damping, joint.friction, joint.stiffness) < 0.0:
                 raise dynamics.refuse("damping, friction and stiffness are numbers from 0 on.")
         if (mimic := axis.one("mimic")) is not None:
-            self.report.tell(DROPPED, mimic, "a joint that follows another; it is free here")
+            leader, rate = mimic.text("joint"), mimic.inner_number("multiplier", 1.0)
+            offset = mimic.inner_number("offset", 0.0) - rate * mimic.inner_number("reference", 0.0)
+            model, between, _ = joint.name.rpartition(SEPARATOR)
+            joint.mimic = Mimic(f"{model}{between}{leader}", rate, offset, mimic)
 
     def _close(self, joint: _Joint, places: dict[str, Frame]) -> None:
         if joint.kind not in LOOPS:
@@ -308,7 +327,8 @@ class _Reader:
         self.robot.links[name] = link
         for inner in element.inside:
             if inner.tag == "collision":
-                self.report.tell(DROPPED, inner, "a shape for contact; what is imported touches nothing yet")
+                here = inside @ _pose(inner.one("pose"))
+                link.shapes.append(of_geometry(inner, here, _friction(inner), inner=True))
             elif inner.tag in FOR_OTHERS:
                 self.report.tell(UNUSED, inner, FOR_OTHERS[inner.tag])
             elif inner.tag not in ("pose", "inertial"):
@@ -328,6 +348,17 @@ TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 def _seen(of: Frame, frame: Frame) -> Frame:
     """A frame of the world as another one sees it."""
     return Frame(of.turn.T @ (frame.place - of.place), of.turn.T @ frame.turn)
+
+
+def _friction(collision: Element) -> float:
+    """Coulomb's coefficient of <surface>."""
+    at: Element | None = collision
+    for tag in ("surface", "friction", "ode"):
+        at = None if at is None else at.one(tag)
+    found = USUAL_FRICTION if at is None else at.inner_number("mu", USUAL_FRICTION)
+    if found < 0.0:
+        raise collision.refuse(f"mu = {found:g}; a friction is a number from 0 on.")
+    return found
 
 
 def _pose(pose: Element | None) -> Frame:

@@ -28,7 +28,7 @@ class Entry:
     what: str
 
     def __str__(self) -> str:
-        return f"line {self.line}: <{self.element}>: {self.what}"
+        return (f"line {self.line}: " if self.line else "") + f"<{self.element}>: {self.what}"
 
 
 @dataclass
@@ -63,9 +63,7 @@ class Report:
 
     def lines(self) -> list[str]:
         """A sentence for each that was approximated or dropped."""
-        return [
-            f"{fate}, line {e.line}: <{e.element}>: {e.what}" for fate in (APPROXIMATED, DROPPED) for e in self.of(fate)
-        ]
+        return [f"{fate}, {e}" for fate in (APPROXIMATED, DROPPED) for e in self.of(fate)]
 
     def refuse_drops(self) -> None:
         """Where nothing may be dropped."""

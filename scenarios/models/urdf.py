@@ -14,8 +14,9 @@ import numpy as np
 from modular.elements import Array
 from modular.names import missing
 from scenarios.models.markup import Element, shown
-from scenarios.models.robot import LED, LOOPS, MOVING, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
+from scenarios.models.robot import LED, LOOPS, MOVING, USUAL_FRICTION, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, UNUSED, Report
+from scenarios.models.touching import of_geometry
 
 KINDS = ("fixed", *MOVING)
 FOR_OTHERS = {
@@ -106,7 +107,7 @@ def _link(element: Element, report: Report) -> Link:
         if inner.tag in OF_LINKS:
             report.tell(UNUSED, inner, OF_LINKS[inner.tag])
         elif inner.tag == "collision":
-            report.tell(DROPPED, inner, "a shape for contact; what is imported touches nothing yet")
+            link.shapes.append(of_geometry(inner, _origin(inner), USUAL_FRICTION, inner=False))
         elif inner.tag != "inertial":
             report.tell(DROPPED, inner, "an element that URDF does not know here")
     report.tell(READ, element, "a link")
@@ -128,6 +129,8 @@ def _joint(element: Element, report: Report) -> RobotJoint:
         raise element.refuse(f"it joins link '{shown(joint.parent)}' with itself; name two links.")
     if kind in LED:
         _limits(joint, report)
+    elif (mimic := element.one("mimic")) is not None:
+        report.tell(READ, mimic, f"a {kind} joint has no value that could follow another")
     for inner in element.inside:
         if inner.tag in OF_JOINTS:
             report.tell(UNUSED, inner, OF_JOINTS[inner.tag])
@@ -164,11 +167,6 @@ def _limits(joint: RobotJoint, report: Report) -> None:
         report.tell(READ, dynamics, "friction and damping")
     if mimic is not None:
         joint.mimic = Mimic(mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0), mimic)
-        report.tell(
-            DROPPED,
-            mimic,
-            f"joint '{shown(joint.name)}' begins where it follows '{shown(joint.mimic.joint)}', and is free then",
-        )
 
 
 def _loop(element: Element, report: Report) -> LoopJoint:

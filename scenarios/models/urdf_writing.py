@@ -16,6 +16,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 from modular.names import first_few
 from modular.port import GROUND
+from scenarios.models.coupled import followings
 from scenarios.models.mjcf_writing import row_text, text_of
 from scenarios.models.rigid import BALL, TURN, Mechanism
 from scenarios.models.spanning import Branch, branches, joint_along
@@ -41,6 +42,9 @@ def urdf(found: Mechanism) -> str:
     by_body = {branch.body.name: branch for branch in order}
     joints = {branch.body.name: _branch(root, branch, by_body, found) for branch in order}
     _forces(order, joints, found)
+    for one in followings(found, order):
+        mimic = ElementTree.SubElement(joints[one.follower.body.name], "mimic", joint=one.leader.name)
+        mimic.set("multiplier", text_of(one.ratio))
     for joint in joints.values():
         _finish(joint)
     gravity = np.array([*found.model.gravity, 0.0][:3])
@@ -69,7 +73,7 @@ def _branch(root: Tag, branch: Branch, by_body: dict[str, Branch], found: Mechan
         name = f"{body.name}_{port}"
         ElementTree.SubElement(root, "link", name=name)
         fixed = _joint(root, f"{name}_frame", body.name, name, point - branch.origin, [])
-        fixed[0].set("rpy", row_text(_roll_pitch_yaw(axes.T)))
+        fixed[0].set("rpy", row_text(roll_pitch_yaw(axes.T)))
     return joint
 
 
@@ -143,7 +147,7 @@ def _finish(joint: Tag) -> None:
         limit.set("velocity", limit.get("velocity", text_of(FAR)))
 
 
-def _roll_pitch_yaw(turn: Array) -> Array:
+def roll_pitch_yaw(turn: Array) -> Array:
     """Of R = R_z(yaw) R_y(pitch) R_x(roll); where pitch is a right angle, without roll."""
     pitch = np.arctan2(-turn[2, 0], np.hypot(turn[0, 0], turn[1, 0]))
     if np.hypot(turn[0, 0], turn[1, 0]) > 1e-9:

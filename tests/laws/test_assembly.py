@@ -1,6 +1,7 @@
 """Models that are written roughly: bodies are moved as wholes until all joints are closed, as little as that takes."""
 
 import json
+from time import process_time
 
 import numpy as np
 import pytest
@@ -318,3 +319,24 @@ def test_who_writes_roughly_is_told_what_helps():
     model = four_bar(0.1, 0.4, 0.3, 0.35)
     model.join("motor", DrivenRotation(Ramp(2.0)), "ground", "crank.start")
     assert len(branches(model)) == 2
+
+
+def test_a_loop_that_is_too_short_is_told_quickly_and_by_how_much():
+    """Twelve bars on balls, of 0.1 m each, between walls that are 1.4 m apart: in seconds, where it took five."""
+    model = Assembly(gravity=(0.0, 0.0, -9.81))
+    for k in range(12):
+        ends = {"s": (0.1 * k, 0.0, 0.0), "e": (0.1 * (k + 1), 0.0, 0.0)}
+        model.add(
+            f"b{k}", RigidBody(mass=1.0, inertia=(0.01, 0.012, 0.011), centre=(0.1 * k + 0.05, 0.001, 0.0), ports=ends)
+        )
+        first = "ground" if k == 0 else f"b{k - 1}.e"
+        model.join(f"j{k}", Spherical(), first, f"b{k}.s", at=(0.0, 0.0, 0.0) if k == 0 else None)
+    model.add(
+        "wall", RigidBody(mass=1.0, inertia=(0.01, 0.012, 0.011), centre=(1.4, 0.0, 0.0), ports={"p": (1.4, 0.0, 0.0)})
+    )
+    model.join("hold", Fixed(), "ground", "wall.p")
+    model.join("last", Spherical(), "b11.e", "wall.p")
+    before = process_time()
+    with pytest.raises(ModelError, match=r"lacks 0\.2 m"):
+        assemble(model)
+    assert process_time() - before < 3.0

@@ -170,3 +170,44 @@ def test_what_is_left_out_is_told_and_strict_refuses_it(written):
     assert 'fixed name="t"' in dropped and "contact" in dropped
     with pytest.raises(ModelError, match="--strict"):
         read_model(path, strict=True)
+
+
+FOLLOWING = """<mujoco><compiler angle="radian"/><option gravity="0.3 0.2 -9.81"/><worldbody><body name="palm">
+<joint name="wrist" axis="1 0 0.2"/><geom type="box" size="0.1 0.05 0.04" mass="0.8"/>
+<body name="one" pos="0.1 0 0.1"><joint name="one" axis="0 1 0"/><geom type="box" size="0.02 0.03 0.1" pos="0.01 0 0.1" mass="0.3"/>
+</body>
+<body name="two" pos="-0.1 0 0.1"><joint name="two" axis="0 1 0.3"/>
+<geom type="box" size="0.02 0.03 0.1" pos="0 0.02 0.1" mass="0.2"/>
+</body>
+</body></worldbody><equality><joint joint1="two" joint2="one" polycoef="0.1 -0.7 0 0 0"/>{}</equality></mujoco>"""
+
+
+def test_a_joint_that_follows_moves_as_in_mujoco(written):
+    """Along the line that it says; what MuJoCo lets a tie give is made as little as it can."""
+    mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed; pip install -e '.[peers]'")
+    path = written(FOLLOWING.format(""))
+    found = read_model(path)
+    assert found.values == {"wrist": 0.0, "one": 0.0, "two": 0.1}
+    there = mujoco.MjModel.from_xml_path(str(path))
+    there.opt.timestep, there.opt.integrator = 1e-4, mujoco.mjtIntegrator.mjINT_RK4
+    there.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    there.eq_solref[:], there.eq_solimp[:] = (2e-4, 1.0), (0.9999, 0.9999, 0.001, 0.5, 1.0)
+    data = mujoco.MjData(there)
+    data.qpos[there.jnt_qposadr[there.joint("two").id]] = 0.1
+    mujoco.mj_step(there, data, 2000)
+    with Simulation(found.assembly, 5e-4, Glued(order=4)) as simulation:
+        run = simulation.run(0.2)
+    ours = [run.angle(name)[-1] + found.values[name] for name in ("wrist", "one", "two")]
+    assert min(map(abs, ours)) > 0.02
+    np.testing.assert_allclose(ours, [data.joint(name).qpos[0] for name in ("wrist", "one", "two")], atol=2e-6)
+
+
+def test_ties_of_joints_that_are_no_line_are_told(written):
+    for more, said in (
+        ('<joint joint1="one" joint2="wrist" polycoef="0 1 0.2 0 0"/>', "along a curve"),
+        ('<joint joint1="two" joint2="wrist"/>', "follows another already"),
+        ('<joint joint1="wrist"/>', "a tie of joints that is not read"),
+    ):
+        assert any(said in entry.what for entry in read_model(written(FOLLOWING.format(more))).report.of(DROPPED))
+    with pytest.raises(ModelError, match="there is no joint 'twice'"):
+        read_model(written(FOLLOWING.format('<joint joint1="twice" joint2="one"/>')))

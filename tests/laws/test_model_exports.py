@@ -244,8 +244,8 @@ def test_what_has_no_form_is_refused_or_told_by_name(tmp_path: Path):
         export_model(scenarios.load("four-bar"), tmp_path / "a.urdf")
     with pytest.raises(ModelError, match=r"is a ball"):
         export_model(scenarios.load("chain"), tmp_path / "a.urdf")
-    with pytest.raises(ModelError, match=r"\.xml or \.urdf"):
-        export_model(scenarios.load("chain"), tmp_path / "a.sdf")
+    with pytest.raises(ModelError, match=r"\.xml, \.urdf, \.sdf"):
+        export_model(scenarios.load("chain"), tmp_path / "a.dae")
     model = machine()
     model.apply("ramp", Motor(Ramp(1.0)), "ground", "a.p0")
     model.apply("again", Friction(0.1, 0.1), "ground", "a.p0")

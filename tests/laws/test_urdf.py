@@ -270,3 +270,43 @@ def test_files_by_lot_end_in_a_model_or_in_a_sentence(written):
             assert str(error) and all(line.strip() for line in str(error).splitlines())
             refused += 1
     assert read > 0 and refused > 0
+
+
+def gripper(tip="-0.5"):
+    """Two fingers on a palm, and a tip on the second that follows the first: four bodies."""
+    tensor = '<inertia ixx="1e-3" iyy="1.2e-3" izz="5e-4" ixy="0" ixz="0" iyz="0"/>'
+    inertial = f'<inertial><origin xyz="0.02 0.01 0.1"/><mass value="0.3"/>{tensor}</inertial>'
+    joints = [
+        ("wrist", "continuous", "base", "palm", "0 0 0", "1 0 0", ""),
+        ("lead", "continuous", "palm", "left", "0.1 0 0.1", "0 1 0", ""),
+        ("other", "continuous", "palm", "right", "-0.1 0 0.1", "0 1 0", '<mimic joint="lead" multiplier="-1"/>'),
+        ("tip", "continuous", "right", "nail", "0 0 0.2", "0 0.6 0.8", f'<mimic joint="lead" multiplier="{tip}" offset="0.3"/>'),
+    ]  # fmt: skip
+    links = "".join(f'<link name="{name}">{inertial}</link>' for name in ("palm", "left", "right", "nail"))
+    told = "".join(
+        f'<joint name="{name}" type="{kind}"><parent link="{above}"/><child link="{below}"/><origin xyz="{at}"/>'
+        f'<axis xyz="{axis}"/>{more}</joint>'
+        for name, kind, above, below, at, axis, more in joints
+    )
+    return f'<robot name="gripper"><link name="base"/>{links}{told}</robot>'
+
+
+def test_joints_follow_others_whoever_carries_them(written):
+    """The tip shares no body with the joint that it follows; it is held to the finger that follows it too."""
+    found = read_model(written(gripper()), values={"lead": 0.2, "wrist": 0.3})
+    assert found.values == pytest.approx({"wrist": 0.3, "lead": 0.2, "other": -0.2, "tip": 0.2})
+    assert not found.report.of(DROPPED) and {"other-follows", "tip-follows"} <= set(found.assembly.joints)
+    with Simulation(found.assembly, 1e-3, Glued()) as simulation:
+        run = simulation.run(0.5)
+    assert np.ptp(run.angle("lead")) > 0.3 and np.ptp(run.angle("wrist")) > 0.5
+    np.testing.assert_allclose(run.angle("other"), -run.angle("lead"), atol=1e-12)
+    np.testing.assert_allclose(run.angle("tip"), -0.5 * run.angle("lead"), atol=1e-12)
+    assert np.ptp(run.energy) < 1e-4
+
+
+def test_what_cannot_follow_is_told_with_the_reason(written):
+    alone = gripper().replace('<mimic joint="lead" multiplier="-1"/>', "")
+    (dropped,) = read_model(written(alone)).report.of(DROPPED)
+    assert "no two hinges of one body" in dropped.what
+    with pytest.raises(ModelError, match="there is no joint that has a value 'lend'; did you mean 'lead'"):
+        read_model(written(gripper().replace('joint="lead" multiplier="-1"', 'joint="lend"')))
