@@ -322,7 +322,9 @@ def test_every_dependency_is_used_and_every_use_declared():
     declared = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in project["dependencies"]}
     used = {{"PIL": "pillow", "zmq": "pyzmq"}.get(name, name) for name in read()[2]}
     wanted = [
-        name for brings in ("data", "cluster", "live", "symbolic") for name in project["optional-dependencies"][brings]
+        name
+        for brings in ("data", "cluster", "fmi", "live", "symbolic")
+        for name in project["optional-dependencies"][brings]
     ]
     extra = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in wanted}
     assert used - extra - set(PACKAGES) - sys.stdlib_module_names == declared
