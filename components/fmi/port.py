@@ -53,7 +53,7 @@ class PowerPort(Component):
     @classmethod
     def called(cls, name: str, machine: Machine, dimension: int) -> Self:
         """The port whose variables are called as `modular export-fmu` calls them: name.position.x, name.force.x, ..."""
-        axes = AXES[dimension]
+        name, axes = structured(name), AXES[dimension]
         found: dict[str, Names] = {}
         for what in ("position", "velocity", "force", "acceleration", "force_rate"):
             names = [f"{name}.{what}.{axis}" for axis in axes]
@@ -125,6 +125,14 @@ class PowerPort(Component):
                 if variable.exponents is not None and variable.exponents[:3] != exponents:
                     found.append(f"{owner}: {what} '{name}' is given in {variable.unit}, which is no unit of {what}.")
         return found
+
+
+def structured(name: str) -> str:
+    """A dotted name as FMI's structured names have it: what is no plain word stands in quotes."""
+    parts = name.split(".")
+    return ".".join(
+        part if (part.isidentifier() and part.isascii()) or part[:1] == "'" else f"'{part}'" for part in parts
+    )
 
 
 class PortMap:

@@ -30,12 +30,12 @@ TURN_STEP = 1e-5  # s: over which the turning of axes is differenced
 
 def force_name(port: Port) -> str:
     """Of the force that others exert on a port."""
-    return f"{port.called.replace('.', '-')}-force"
+    return f"{port.name.replace('.', '-')}-force"
 
 
 def moment_name(port: Port) -> str:
     """Of the moment."""
-    return f"{port.called.replace('.', '-')}-moment"
+    return f"{port.name.replace('.', '-')}-moment"
 
 
 class UnevenStep(ModelError):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from components.fmi.port import structured
 from modular.assembly import Assembly
 from modular.component import plain
 from modular.errors import ModelError
@@ -121,7 +122,7 @@ def _port(model: Assembly, name: str, held: bool) -> Port:
     described = model.bodies[body]
     if port not in described.port_names:
         raise ModelError(f"port '{name}': '{body}' has no port '{port}'; it has {', '.join(described.port_names)}.")
-    return Port(name, name, _turns(described), held)
+    return Port(name, structured(name), _turns(described), held)
 
 
 def _turns(body: Any) -> bool:

@@ -13,6 +13,7 @@ import scenarios
 from campaign import shortened
 from components import NewtonEulerBody, Revolute
 from components.fmi import Fmu, FmuNetwork, PowerPort
+from components.fmi.port import structured
 from coordinator import Glued, Penalty, Relaxed, Simulation
 from modular import Assembly, CouplingError, ModelError
 from modular.errors import RunWarning
@@ -258,7 +259,7 @@ def test_ready_systems_give_their_bits_to_fmpy_in_a_fresh_process(name, tmp_path
         assert done.returncode == 0, done.stderr
         names, found = done.stdout.strip().splitlines()[-1].split(","), np.load(tmp_path / "found.npy")
         for port in watch:
-            columns = [names.index(f"{port}.position.{axis}") for axis in "xyz"[: model.dimension]]
+            columns = [names.index(f"{structured(port)}.position.{axis}") for axis in "xyz"[: model.dimension]]
             assert np.array_equal(found[: len(run), columns], run.position(port)), port
 
 
