@@ -66,6 +66,29 @@ class Archive:
             kind for kind, found in ((CO_SIMULATION, here.coSimulation), (EXCHANGE, here.modelExchange)) if found
         )
 
+    def part(self, interface: str | None) -> Any:
+        """What the file says of an interface; the first that it offers, if none is asked for."""
+        here = self.description
+        return here.modelExchange if (interface or self.kinds[0]) == EXCHANGE else here.coSimulation
+
+    def saves(self, interface: str | None) -> bool:
+        """Whether its state can be taken and given back: by calls, or as it is all in the numbers that we integrate."""
+        part = self.part(interface)
+        return part is not None and (bool(part.canGetAndSetFMUstate) or self._plain(interface))
+
+    def serialises(self, interface: str | None) -> bool:
+        """Whether it can be written down too."""
+        part = self.part(interface)
+        return part is not None and (
+            bool(part.canGetAndSetFMUstate and part.canSerializeFMUstate) or self._plain(interface)
+        )
+
+    def _plain(self, interface: str | None) -> bool:
+        """Whether it is of model exchange and has no events."""
+        here = self.description
+        events = here.numberOfEventIndicators or len(here.eventIndicators)
+        return (interface or self.kinds[0]) == EXCHANGE and not events
+
     def variable(self, name: str, what: str) -> Variable:
         """By its name; one that is not there is refused, with those that are nearest."""
         if name in self.variables:

@@ -112,14 +112,22 @@ class Fmu(Body):
         return found
 
     def kind(self) -> Hashable:
-        """FMUs with equally many ports and outputs share a stack."""
-        return ("fmu", self.dimension, len(self.ports), len(self.outputs))
+        """FMUs that can do the same, with equally many ports and outputs, share a stack."""
+        return ("fmu", self.dimension, len(self.ports), len(self.outputs), *self._memory)
 
     def new_stack(self) -> Fmus:
         """An empty stack of FMUs."""
         from components.fmi.stack import Fmus
 
-        return Fmus(self.dimension, len(self.ports), len(self.outputs))
+        return Fmus(self.dimension, len(self.ports), len(self.outputs), *self._memory)
+
+    @property
+    def _memory(self) -> tuple[bool, bool]:
+        """Whether it can take a step again, and write its state down, by what its files say."""
+        from components.fmi.archive import opened
+
+        archives = [opened(path) for path in self.files.values()]
+        return all(a.saves(self.interface) for a in archives), all(a.serialises(self.interface) for a in archives)
 
     # --- what its coordinates say --------------------------------------------------------------------------------------
 

@@ -229,6 +229,8 @@ class Exchange:
 
     def save(self) -> dict[str, Any]:
         """Continuous states, and those of the FMUs where they have more."""
+        if not self.saves:
+            raise self.members[0].error("has events at times of its own, and says canGetAndSetFMUState = false")
         whole = all(member.saves for member in self.members)
         return {
             "time": self.time,

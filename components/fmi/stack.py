@@ -69,12 +69,15 @@ class Fmus:
 
     forward_only = True  # no FMU takes a step back in time
 
-    def __init__(self, dimension: int, ports: int, outputs: int) -> None:
+    def __init__(self, dimension: int, ports: int, outputs: int, saves: bool, serialises: bool) -> None:
+        """`saves`: whether all can take a step again; `serialises`: whether they can write their states down."""
         self.names: list[str] = []
         self.row: dict[str, int] = {}
         self.gravity: Array = np.zeros(dimension)
         width = ports * (3 if dimension == 2 else 7) + TAIL + outputs
-        self._shape = dimension, ports, outputs
+        self._shape = dimension, ports, outputs, saves, serialises
+        offered = (*(GLUED if saves else ()), *(SAVED if serialises else ()))
+        self.__dict__.update({verb: getattr(self, f"_{verb}") for verb in offered})
         self.units: list[Unit] = []
         self.held: list[list[tuple[int, Mark]]] = []  # elements of each, in their order
         self._rows = {key: np.zeros((0, width)) for key in "qva"}
@@ -93,7 +96,6 @@ class Fmus:
         self.held.append([])
         self._rows = {key: np.vstack([rows, np.zeros(rows.shape[1])]) for key, rows in self._rows.items()}
         self._record(self.row[name])
-        self._offer()
 
     def remove(self, name: str) -> None:
         """Let it go."""
@@ -102,22 +104,6 @@ class Fmus:
         del self.names[k], self.units[k], self.held[k]
         self._rows = {key: np.delete(rows, k, axis=0) for key, rows in self._rows.items()}
         self.row = {name: k for k, name in enumerate(self.names)}
-        self._offer()
-
-    def _offer(self) -> None:
-        """Glued joints, and going back, are for those alone that can save their states."""
-        can = all(unit.saves for unit in self.units)
-        for verb in GLUED:
-            if can:
-                setattr(self, verb, getattr(self, f"_{verb}"))
-            else:
-                self.__dict__.pop(verb, None)
-        keeps = all(unit.machine.missing_bytes is None for unit in self.units)
-        for verb in SAVED:
-            if keeps:
-                setattr(self, verb, getattr(self, f"_{verb}"))
-            else:
-                self.__dict__.pop(verb, None)
 
     def one(self, name: str) -> Self:
         """The same stack narrowed to one row, to look at."""
@@ -132,7 +118,7 @@ class Fmus:
     def __deepcopy__(self, memo: Any) -> Fmus:
         """Another stack with FMUs of its own, which stand as these do."""
         if not hasattr(self, "save"):
-            raise ModelError(self._cannot("be copied"))
+            raise ModelError(f"body '{self.names[0]}' cannot be copied: {self.units[0].machine.missing_bytes}.")
         made = type(self)(*self._shape)
         made.gravity, made._dt = self.gravity.copy(), self._dt
         for name, unit in zip(self.names, self.units, strict=True):
@@ -142,13 +128,6 @@ class Fmus:
         for unit, other in zip(made.units, self.units, strict=True):
             unit.settings = other.settings
         return made
-
-    def _cannot(self, what: str) -> str:
-        """Who cannot do something, and why."""
-        name, unit = next(
-            (name, unit) for name, unit in zip(self.names, self.units, strict=True) if unit.machine.missing_bytes
-        )
-        return f"body '{name}' cannot {what}: {unit.machine.missing_bytes}."
 
     def side(self, name: str, port: PortName) -> Side:
         """A port as a joint sees it now."""
@@ -226,6 +205,8 @@ class Fmus:
     def predict(self, elements: Elements, dt: float) -> None:
         """Show the ports as they are predicted."""
         for k, unit in enumerate(self.units):
+            if not unit.map.accelerates:
+                self._refresh(unit, elements)
             unit.foreseen = unit.predicted(dt)
             self._show(k, elements, *unit.foreseen)
             for row, _, _, _, v in self._points(k, unit.pose, unit.twist + dt * unit.slope):
@@ -262,23 +243,34 @@ class Fmus:
                 unit.answers_at_end(float(elements.clock[STEP]))
                 self._respond(k, elements, unit.ahead, unit.root)
                 continue
-            self._measure(unit, elements)
-            self._respond(k, elements, unit.pose, unit.root)
+            h = self._length(unit, elements)
+            if unit.ticks:  # somebody looks, between two ticks
+                root = unit.answers(h)[1]
+            else:
+                unit.measure(h)
+                root = unit.root
+            self._respond(k, elements, unit.pose, root)
 
     def respond_predicted(self, elements: Elements) -> None:
         """The same where they are predicted."""
         for k, unit in enumerate(self.units):
-            if unit.ticks - unit.since >= unit.body.refresh or not unit.root.any():
-                self._measure(unit, elements)
-                unit.since = unit.ticks
+            if unit.map.accelerates:
+                self._refresh(unit, elements)
             self._respond(k, elements, unit.foreseen[0], unit.root)
 
-    def _measure(self, unit: Unit, elements: Elements) -> None:
+    def _refresh(self, unit: Unit, elements: Elements) -> None:
+        """Measure how it answers, once in so many ticks: always in the same ones, whoever looks between them."""
+        if unit.ticks - unit.since >= unit.body.refresh or not unit.root.any():
+            unit.measure(self._length(unit, elements))
+            unit.since = unit.ticks
+
+    def _length(self, unit: Unit, elements: Elements) -> float:
+        """Of the steps by which it is measured."""
         h = float(elements.clock[STEP]) or float(elements.clock[GAIN_STEP]) or self._dt
         unit.dt = unit.dt or h
         if not unit.machine.variable_step or h <= 0.0:
             h = unit.dt
-        unit.measure(h)
+        return h
 
     def bound_loads(self, elements: Elements) -> None:
         """The largest eigenvalue of what joints ask."""

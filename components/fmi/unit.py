@@ -162,9 +162,16 @@ class Unit:
     # --- how it answers forces ---------------------------------------------------------------------------------------
 
     def measure(self, h: float) -> None:
-        """Accelerations per unit force on its ports where it stands, from steps of h that are taken back, or from fresh starts."""
-        if not h or not np.isfinite(h):
-            return
+        """Keep how it answers from here on; a step depends on it where the FMU shows no accelerations."""
+        self.compliance, self.root = self.answers(h)
+        if not self.ticks:
+            self.first = self.compliance
+
+    def answers(self, h: float) -> tuple[Array, Array]:
+        """Accelerations per unit force on its ports where it stands, and a square root of them; looking changes nothing.
+
+        From steps of h that are taken back, or from fresh starts.
+        """
         if self.saves:
             saved = self.machine.save()
             found = self._unit_steps(partial(self.machine.restore, saved), self.force, h)
@@ -178,7 +185,7 @@ class Unit:
             self.axes = [axes_of(pose) for pose in self.pose]
         else:
             found = self._turned()
-        self._take(found)
+        return self._checked(found)
 
     def _unit_steps(self, again: Callable[[], None], force: Array, h: float) -> Array:
         """Columns of the compliance: what one step shows under unit forces at its end, over what it shows without."""
@@ -209,12 +216,12 @@ class Unit:
             turn[k * w + d : (k + 1) * w, k * w + d : (k + 1) * w] = r if d == 3 else 1.0
         return np.asarray(turn @ self.first @ turn.T)
 
-    def _take(self, found: Array) -> None:
+    def _checked(self, found: Array) -> tuple[Array, Array]:
         """A compliance is symmetric, and no force does negative work in it."""
         if not np.isfinite(found).all():
             raise ModelError(f"body '{self.name}': its FMU answers unit forces with numbers that are none.")
-        self.compliance = 0.5 * (found + found.T)
-        values, vectors = np.linalg.eigh(self.compliance)
+        compliance = 0.5 * (found + found.T)
+        values, vectors = np.linalg.eigh(compliance)
         if not values[-1] > 0.0:
             raise ModelError(
                 f"body '{self.name}': '{self.body.called}' does not move under a force on its ports: unit forces change nothing "
@@ -226,9 +233,7 @@ class Unit:
                 f"{values[-1]:.3g} m/s² per N). Force and moment must act on the FMU, in the axes of its position and velocity."
             )
         values = np.where(values > LEAST_ANSWER * values[-1], values, 0.0)
-        self.root = vectors * np.sqrt(values)
-        if not self.ticks:
-            self.first = self.compliance
+        return compliance, vectors * np.sqrt(values)
 
     # --- between glued joints ----------------------------------------------------------------------------------------
 
@@ -307,7 +312,7 @@ class Unit:
             self._through(self.held, force, h)
             _, twist, _ = self.map.read()
             found[:, row] = (twist - self.ahead_twist) * (2.0 / (h * UNIT))
-        self._take(found)
+        self.compliance, self.root = self._checked(found)
 
     def strike(self, impulse: Array) -> None:
         """Impulses on its ports, as more force at the end of the last step."""
