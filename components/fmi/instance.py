@@ -46,6 +46,8 @@ class Instance:
         self._log: list[str] = []
         self.lost = False  # after a fatal error nothing may be called any more (FMI 2.0.4, 2.1.3)
         self.time = 0.0
+        self._told = ctypes.c_bool(), ctypes.c_bool(), ctypes.c_bool(), ctypes.c_double()  # by a step of FMI 3
+        self._told_at = [ctypes.byref(value) for value in self._told]
         classes = {
             (2, True): "FMU2Slave", (2, False): "FMU2Model", (3, True): "FMU3Slave", (3, False): "FMU3Model",
         }  # fmt: skip
@@ -187,15 +189,11 @@ class Instance:
     def step(self, h: float) -> None:
         """Advance by h [s]."""
         if self.three:
-            flags = [ctypes.c_bool() for _ in range(3)]
-            last = ctypes.c_double()
-            self._call(
-                "fmi3DoStep", self.time, h, ctypes.c_bool(not self.saves), *(ctypes.byref(flag) for flag in flags),
-                ctypes.byref(last),
-            )  # fmt: skip
-            if flags[1].value:
+            _, end, early, last = self._told
+            self._call("fmi3DoStep", self.time, h, not self.saves, *self._told_at)
+            if end.value:
                 raise self.error("asks to end the simulation")
-            if flags[2].value:
+            if early.value:
                 raise self.error(f"returns early from a step, at {last.value:g} s, which it was not allowed to")
         else:
             self._call("fmi2DoStep", self.time, h, 0 if self.saves else 1)

@@ -122,7 +122,8 @@ class PowerPort(Component):
                 except ModelError as error:
                     found.append(str(error))
                     continue
-                if variable.exponents is not None and variable.exponents[:3] != exponents:
+                declared = variable.exponents or ()
+                if any(declared) and declared[:3] != exponents:  # "dimensionless" says nothing
                     found.append(f"{owner}: {what} '{name}' is given in {variable.unit}, which is no unit of {what}.")
         return found
 

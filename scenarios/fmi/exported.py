@@ -245,18 +245,14 @@ class Exported:
         if abs(time - simulation.time) > OFF * self.dt:
             raise ModelError(f"a step from {time:.9g} s; this FMU stands at {simulation.time:.9g} s.")
         last = simulation.tick + ticks
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RunWarning)
-            if not self._loads:
-                while simulation.tick < last:
-                    simulation.stride(last)
-            else:
-                for k in range(ticks):
-                    self._act(simulation, self._ends(k * self.dt)[0])
-                    end = self._ends((k + 1) * self.dt)[1] if ticks > 1 else self._ends(self.dt)[1]
-                    self._exert(end)
-                    simulation.step()
-                    self._exerted = end
+        while not self._loads and simulation.tick < last:
+            simulation.stride(last)
+        for k in range(ticks if self._loads else 0):
+            self._act(simulation, self._ends(k * self.dt)[1])
+            end = self._ends((k + 1) * self.dt)[1]
+            self._exert(end)
+            simulation.step()
+            self._exerted = end
         self.values[0] = simulation.time
         self._forget()
 

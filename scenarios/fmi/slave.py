@@ -101,8 +101,23 @@ class Fmi2Slave(Slave):
         self._exported.tell(references, values)
 
 
+@dataclass(frozen=True)
+class Stepped:
+    """What a step of FMI 3 answers."""
+
+    status: int
+    terminateSimulation: bool = False  # noqa: N815 - as it is looked for
+
+
+DONE, DISCARDED = Stepped(0), Stepped(DISCARD)
+
+
 class Fmi3Slave(Slave):
     """For FMI 3."""
+
+    def do_step(self, current_time: float, step_size: float) -> Any:
+        """Advance."""
+        return DONE if super().do_step(current_time, step_size) else DISCARDED
 
     def setup_experiment(self, start_time: float) -> None:
         """Models begin at 0."""
