@@ -1,5 +1,7 @@
 """Everything that can be put into an assembly: bodies, joints and forces, one type per file."""
 
+from typing import Any
+
 from components.bodies import Beam, LedBody, ModalBody, NewtonEulerBody, PointMassRod, RigidBody, Rod, Subassembly
 from components.courses import Ramp, Sine, Smooth
 from components.forces import (
@@ -121,3 +123,13 @@ __all__ = [
 ]
 
 HAND = "components:Hand"  # the force by which a body is held and drawn about (coordinator/laboratory/hand.py)
+
+ELSEWHERE = frozenset({"Fmu", "FmuNetwork", "PowerPort"})  # of components/fmi, for those who need them (extra `fmi`)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ELSEWHERE:
+        from components import fmi
+
+        return getattr(fmi, name)
+    raise AttributeError(f"module 'components' has no attribute {name!r}")

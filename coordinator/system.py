@@ -38,12 +38,12 @@ class System:
     """The running components."""
 
     def __init__(
-        self, gravity: Array, described: Mapping[str, Body] | None = None, *, grouped: bool = True,
-        acting: Mapping[str, ForceEdge] | None = None,
+        self, gravity: Array, described: Mapping[str, Body] | None = None, acting: Mapping[str, ForceEdge] | None = None, *,
+        grouped: bool = True,
     ) -> None:  # fmt: skip
         self.gravity = gravity
         self.dry_run = False  # True: points of joints need not meet, and all is played that may be (dry_run.py)
-        self.rough = False  # True: the same, for bodies do not stand yet where they will (initial_states.py)
+        self.rough = False  # True: points of joints need not meet, for bodies do not stand yet (initial_states.py)
         self.grouped = grouped  # False: every component in a stack of its own (same bits, slower)
         self.parted: Parted | None = None  # whose a name is, where several models stand here (coordinator/ensemble)
         self.elements = Elements(len(gravity))
@@ -60,7 +60,7 @@ class System:
         self.closed: dict[str, Array] = {}  # ledgers of joints and forces that have gone
         self.just_cut: list[
             tuple[float, JointEdge, Attachment | Callable[[], Attachment], Array]
-        ] = []  # joints cut at this very instant
+        ] = []  # at this instant
         self.groups: list[tuple[str, ...]] = []  # bodies that were merged into one component
         self.tick = 0
         self.part = 0.0  # how far into the next tick a located event stands, or a change of the step
@@ -251,7 +251,7 @@ class System:
         self.just_cut = [entry for entry in self.just_cut if entry[0] == self.tick + self.part]
         for k, (_, cut, attachment, preload) in enumerate(self.just_cut):
             if cut == edge:
-                del self.just_cut[k]  # it is there again: who cuts and joins many times in one instant leaves nothing behind
+                del self.just_cut[k]  # it is there again
                 return attachment if isinstance(attachment, Attachment) else attachment(), preload
         return None
 

@@ -21,6 +21,7 @@ from scenarios.commands.compare import compare
 from scenarios.commands.draw import draw
 from scenarios.commands.equations import equations
 from scenarios.commands.export import export
+from scenarios.commands.export_fmu import export_fmu
 from scenarios.commands.gallery import gallery
 from scenarios.commands.importing import import_
 from scenarios.commands.kernels import kernels
@@ -127,6 +128,7 @@ def modular(
       [bold]modular resume --help[/bold]               go on with a run, or further
       [bold]modular rewind --help[/bold]               its last ticks again, one by one
       [bold]modular export --help[/bold]               take it elsewhere, as NetCDF or CSV
+      [bold]modular export-fmu double-pendulum[/bold]  as an FMU, for other programs to step
       [bold]modular new four-bar[/bold]                a model file, to go on with
       [bold]modular import robot.urdf[/bold]           what of a robot was read, what not
       [bold]modular gallery[/bold]                     every figure of chapter VI of the thesis
@@ -147,7 +149,7 @@ app.command("list")(list_)
 app.command("import")(import_)
 for command in (
     run, check, draw, assemble, mobility, kinematics, statics, equilibrium, inverse, modes, equations, linearise, show, gallery,
-    study, compare, rerun, resume, rewind, export, live, replay, bench, worker, kernels, new, schema,
+    study, compare, rerun, resume, rewind, export, export_fmu, live, replay, bench, worker, kernels, new, schema,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(keys, name="keys")

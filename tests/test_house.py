@@ -323,7 +323,7 @@ def test_every_dependency_is_used_and_every_use_declared():
     used = {{"PIL": "pillow", "zmq": "pyzmq", "pxr": "usd-core"}.get(name, name) for name in read()[2]}
     wanted = [
         name
-        for brings in ("data", "cluster", "live", "symbolic", "usd")
+        for brings in ("data", "cluster", "fmi", "live", "symbolic", "usd")
         for name in project["optional-dependencies"][brings]
     ]
     extra = {re.split(r"[<>=~!\[; ]", name, maxsplit=1)[0] for name in wanted}

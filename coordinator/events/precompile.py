@@ -44,7 +44,9 @@ def _to_come(known: weakref.ref[System], verbs: tuple[str, ...], coming: Sequenc
     if system is None:
         return []
     tables: list[Any] = [system.elements, *system.bodies, *system.joints, *system.forces, *coming]
-    tables += [table for table in system.cache.values() if isinstance(table, Table)]
+    tables = [
+        table for table in [*tables, *system.cache.values()] if isinstance(table, Table)
+    ]  # not those in plain Python
     loops = [
         (table.loops[verb], table.view, system.elements.view)
         for verb in verbs

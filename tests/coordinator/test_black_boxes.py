@@ -19,7 +19,7 @@ import scenarios
 import zoo
 from campaign import later, more, shortened
 from components import Revolute, Rod, Spherical
-from coordinator import BlackBox, Centralized, LaunchConfig, Run, Simulation, resume
+from coordinator import BlackBox, Centralized, Glued, LaunchConfig, Run, Simulation, resume
 from coordinator.continuation.resume import latest
 from coordinator.distributed.launchers import Subprocess
 from coordinator.distributed.workers import black_boxes
@@ -373,6 +373,19 @@ def test_every_body_of_ours_moves_alike_as_a_black_box(body_type, dimension):
     assert np.array_equal(runs[0].energy, runs[1].energy)
     for ours, theirs in zip(runs[0].internal_violation("body"), runs[1].internal_violation("body"), strict=True):
         assert np.array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(("name", "which", "order"), [("double-pendulum", "lower", 4), ("bicycle", "rear-wheel", 2)])
+def test_black_boxes_are_glued_to_the_bits_of_the_class_itself(name, which, order):
+    """Where steps are tried again (rolling) too, and at a worker, which is asked in the middle of ticks."""
+    digests = []
+    for settings in (None, {}, {"workers": 2, "launcher": "here"}):
+        model = scenarios.load(name)
+        if settings is not None:
+            model.bodies[which] = box_of(model.bodies[which])
+        with Simulation(model, 1e-3, Glued(order), **(settings or {})) as simulation:
+            digests.append(simulation.run(0.02).digest)
+    assert digests[0] == digests[1] == digests[2]
 
 
 def test_a_worker_takes_many_ticks_at_once_also_where_joints_ask_black_boxes_in_their_middle(monkeypatch):

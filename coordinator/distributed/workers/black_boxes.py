@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,15 @@ import numpy as np
 from coordinator.distributed.workers.black_box_shard import BlackBoxShard
 from coordinator.distributed.workers.black_box_side import BlackBoxSide
 from coordinator.distributed.workers.channel import MAX_ATTEMPTS, Channel, ProcessLost
-from coordinator.distributed.workers.hosted_stack import BY_ROWS, PLAYED, Refusal, exchanged
+from coordinator.distributed.workers.hosted_stack import (
+    BY_ROWS,
+    FORWARD_ONLY,
+    GLUED,
+    PLAYED,
+    SHARED,
+    Refusal,
+    exchanged,
+)
 from modular.body import Body
 from modular.component import plain
 from modular.elements import Array, Elements, Indices
@@ -56,10 +65,15 @@ class BlackBoxes:
             "bound_loads": self._bound_loads, "push": self._push, "shift": self._shift, "save": self._save,
             "restore": self._restore,
         }  # fmt: skip
+        methods |= {verb: partial(self._glue, verb) for verb in GLUED} | {
+            verb: partial(self._step, verb) for verb in ("drift", "kick")
+        }
         offered = {*offers, "respond_freely"} if "respond" in offers else {*offers}
         self.__dict__.update({name: method for name, method in methods.items() if name in offered})
         self.by_rows = BY_ROWS in offered  # whether it can be asked for some of its rows, as a table can
         self.saves = {"save", "restore"} <= offered
+        self.forward_only = FORWARD_ONLY in offered  # whether no step goes back in time
+        self._between = True  # two steps of glued joints, or never in one
 
     @property
     def worker(self) -> str:
@@ -227,6 +241,8 @@ class BlackBoxes:
             "clock": elements.clock.copy(),
             "arguments": arguments,
         }
+        if verb in GLUED:
+            said["fixed"] = {name: getattr(elements, name).copy() for name in SHARED}
         found = self.call("play", **said, **({} if stretches is None else {"stretches": stretches}))
         for name, values in found["columns"].items():
             getattr(elements, name)[rows] = values
@@ -236,6 +252,18 @@ class BlackBoxes:
         if len(self._journal) > MAX_JOURNAL_LENGTH:
             self._save()
         self._play("predict", elements, dt=dt)
+
+    def _glue(self, verb: str, elements: Elements) -> None:
+        """What is asked between glued joints without a step."""
+        self._play(verb, elements)
+
+    def _step(self, verb: str, elements: Elements, step: float) -> str | None:
+        """The two halves of a step between glued joints, each as often as joints ask for it."""
+        if verb == "drift" and self._between and len(self._journal) > MAX_JOURNAL_LENGTH:
+            self._save()
+        self._between = verb == "kick"
+        wrong: str | None = self._play(verb, elements, step=step)
+        return wrong
 
     def _correct(self, elements: Elements, dt: float) -> str | None:
         wrong: str | None = self._play("correct", elements, dt=dt)
@@ -284,6 +312,7 @@ class BlackBoxes:
         """What a worker holds of them while the mechanism is distributed: all of them."""
         assert list(rows) == list(range(len(self.names)))
         memory = self._save()
+        self.state()  # a new segment asks for its shapes meanwhile; no box may be made anew beside the one that moves
         held = np.array(list(self._held), np.int64)
         return BlackBoxShard(self.key, self.record(memory), list(self.names), held, self.channel.hosted(self.key))
 

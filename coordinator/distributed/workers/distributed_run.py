@@ -28,7 +28,7 @@ from coordinator.distributed.workers.context import WorkerContext
 from coordinator.distributed.workers.load_balancing import balanced_parts
 from coordinator.distributed.workers.ownership import Ownership
 from coordinator.distributed.workers.partition import as_wanted, partition
-from coordinator.distributed.workers.placement import black_boxes_in, check_placement, placement_for
+from coordinator.distributed.workers.placement import black_boxes_in, check_placement, glued_box, placement_for
 from coordinator.distributed.workers.samples import merge_samples
 from coordinator.distributed.workers.stages import Stages
 from coordinator.distributed.workers.subsystem import Subsystem
@@ -250,6 +250,14 @@ class DistributedRun:
             if not self._warned:
                 whose = f"'{kept.names[0]}' ({kept.what})"
                 _log.warning("%s does not save its state; all ticks are computed in one process", whose)
+                self._warned = True
+            return False
+        if (box := glued_box(simulation.coupling, system)) is not None:
+            if not self._warned:
+                whose = f"'{box.names[0]}' ({box.what})"
+                _log.warning(
+                    "%s is glued: its worker is asked at every tick, all else is computed in one process", whose
+                )
                 self._warned = True
             return False
         leaks = simulation.alarm.program(system)

@@ -33,8 +33,12 @@ MOVING = (
     "force",
 )  # columns that a body reads or writes in a tick
 ANSWERING = (*MOVING, "response", "load", "bound")  # and those in which it is asked how it answers forces
-ASKED = frozenset({"respond", "respond_predicted", "respond_freely", "bound_loads"})
-PLAYED = frozenset({"predict", "correct", "show", "reevaluate", "push", *ASKED})  # what is done with elements
+ASKED = frozenset({"respond", "respond_predicted", "respond_freely", "bound_loads", "respond_ahead"})
+GLUED = (
+    "drift", "accept_step", "kick", "save_start", "restore_start", "invalidate", "respond_ahead", "apply_impulse",
+    "show_end_velocity",
+)  # fmt: skip  # what is asked between glued joints (modular.body.DriftsAndKicks)
+PLAYED = frozenset({"predict", "correct", "show", "reevaluate", "push", *ASKED, *GLUED})  # what is done with elements
 OFFERS = (
     "configure",
     "predict",
@@ -48,6 +52,7 @@ OFFERS = (
     "shift",
     "save",
     "restore",
+    *GLUED,
 )
 DESCRIBED = frozenset(
     {
@@ -56,7 +61,9 @@ DESCRIBED = frozenset(
     }
 )  # fmt: skip  # what a description says of coordinates
 GONE = "it does not run here"  # said of one that was made in a process that is no more
+SHARED = ("tolerance", "ahead", "beyond")  # what all elements share beside the clock, where joints are glued
 LOOPS = {"predict": ("predict", "show_end_velocity")}  # of compiled stacks, for what they do; others have the same name
+FORWARD_ONLY = "forward only"  # offered where no step goes back in time
 BY_ROWS = "by rows"  # offered where all that an event asks for is compiled
 LINES = 3  # of a traceback that are passed on, from its end
 
@@ -67,7 +74,8 @@ class Refusal(ModelError):
 
 def exchanged(verb: str) -> tuple[str, ...]:
     """Columns of the elements that go to a black box for a part of a tick, and come back."""
-    return ANSWERING if verb in ASKED else MOVING
+    columns = ANSWERING if verb in ASKED else MOVING
+    return (*columns, "work") if verb in GLUED else columns
 
 
 class HostedStack:
@@ -152,10 +160,11 @@ class HostedStack:
         clock: Any,
         arguments: Mapping[str, Any],
         stretches: Any = None,
+        fixed: Mapping[str, Any] | None = None,
     ) -> Any:
         """Do something with elements as they are shown; what the stack says, and what has become of them.
 
-        `stretches` of rows: where the stack is compiled and can be asked for some of its rows.
+        `stretches` of rows: where the stack is compiled and can be asked for some of its rows. `fixed`: what all elements share.
         """
         if verb not in PLAYED:
             raise ModelError(f"{verb!r} is not an operation of bodies on elements.")
@@ -164,10 +173,15 @@ class HostedStack:
             elements.give_room(columns["load"].shape[-1])
             elements.prepare("respond")
         for name, rows in columns.items():
-            if name in ANSWERING:
+            if name in (*ANSWERING, "work"):
                 getattr(elements, name)[slots] = rows
         elements.clock[:] = clock
+        for name, values in (fixed or {}).items():
+            if name in SHARED:
+                getattr(elements, name)[:] = values
         answer = None
+        if verb in GLUED and isinstance(stack, Table):
+            stack.prepare("drift")  # what is saved where a step begins lies in columns that are folded until then
         if stretches is not None:
             for start, stop in stretches:
                 for loop in LOOPS.get(verb, (verb,)):
@@ -274,6 +288,8 @@ def facts_of(name: str, description: Mapping[str, Any]) -> dict[str, Any]:
         and {*ASKED, "predict", "show_end_velocity", "show", "reevaluate"} <= stack.loops.keys()
     ):
         offers.append(BY_ROWS)
+    if getattr(stack, "forward_only", False):
+        offers.append(FORWARD_ONLY)
     return {
         "missing": None,
         "problems": body.problems(name),

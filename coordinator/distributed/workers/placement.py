@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING
 
+from coordinator.couplings.coupling import Coupling
+from coordinator.couplings.glued import Glued
+from coordinator.couplings.with_components import WithComponents
 from coordinator.distributed.workers.black_box import BlackBox
 from coordinator.distributed.workers.black_boxes import BlackBoxes
 from coordinator.distributed.workers.channel import Channel, LocalChannel
 from coordinator.distributed.workers.hosted_stack import StackHost
 from coordinator.distributed.workers.partition import as_wanted, partition
+from coordinator.system import System
 from modular.assembly import Assembly
 from modular.body import Bodies, Body
 from modular.errors import ModelError
@@ -111,3 +115,14 @@ def check_placement(boxes: Mapping[str, BlackBox], wanted: Mapping[str, Sequence
                 f"workers: body '{name}' is assigned to '{home}', but it is a black box that runs at "
                 f"'{box.worker}'; assign it to that one."
             )
+
+
+def glued_box(coupling: Coupling, system: System) -> BlackBoxes | None:
+    """A black box that steps between glued joints: within a tick it is asked again and again, from where all joints are known."""
+    boxes = [bodies for bodies in system.bodies if isinstance(bodies, BlackBoxes)]
+    if isinstance(coupling, Glued) or not boxes:
+        return next(iter(boxes), None)
+    mixture = coupling.mixture(system) if isinstance(coupling, WithComponents) else None
+    levels = [] if mixture is None else mixture.levels
+    stepping = [stack for level in levels for stack, _ in level.members.bodies]
+    return next((box for box in boxes if any(box is stack for stack in stepping)), None)

@@ -1,0 +1,168 @@
+"""FMU files: unpacked once in a process, their description read, and what is wrong with them said in one sentence."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from modular.errors import ModelError
+
+REMEDY = "pip install 'modular-multibody[fmi]'"
+EXCHANGE, CO_SIMULATION = "model exchange", "co-simulation"
+_opened: dict[tuple[str, float, int], Archive] = {}
+
+
+def fmpy() -> Any:
+    """The package that speaks FMI; asked for where an FMU is opened, and nowhere else."""
+    try:
+        import fmpy as package
+        import fmpy.fmi2
+        import fmpy.fmi3
+        import fmpy.model_description
+    except ImportError as error:
+        raise ModelError(f"FMUs need the package FMPy, which is not installed: {REMEDY}.") from error
+    return package
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A scalar of an FMU: how it is asked for, and what its numbers times `scale` are in SI units."""
+
+    name: str
+    reference: int
+    kind: str  # as FMI 3 calls it: "Float64", "Int32", "Boolean", "String", ...
+    causality: str | None
+    start: str | None
+    unit: str | None
+    scale: float
+    exponents: tuple[int, ...] | None  # of kg, m, s, A, K, mol, cd, rad; None where the file does not say
+
+
+@dataclass(frozen=True)
+class Archive:
+    """An FMU that lies unpacked in a folder of this process."""
+
+    path: Path
+    folder: Path
+    description: Any  # FMPy's ModelDescription
+    variables: dict[str, Variable]
+
+    @property
+    def version(self) -> int:
+        """2 or 3."""
+        return int(self.description.fmiMajorVersion)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What it offers."""
+        here = self.description
+        return tuple(
+            kind for kind, found in ((CO_SIMULATION, here.coSimulation), (EXCHANGE, here.modelExchange)) if found
+        )
+
+    def part(self, interface: str | None) -> Any:
+        """What the file says of an interface; the first that it offers, if none is asked for."""
+        here = self.description
+        return here.modelExchange if (interface or self.kinds[0]) == EXCHANGE else here.coSimulation
+
+    def saves(self, interface: str | None) -> bool:
+        """Whether its state can be taken and given back: by calls, or as it is all in the numbers that we integrate."""
+        part = self.part(interface)
+        return part is not None and (bool(part.canGetAndSetFMUstate) or self._plain(interface))
+
+    def serialises(self, interface: str | None) -> bool:
+        """Whether it can be written down too."""
+        part = self.part(interface)
+        return part is not None and (
+            bool(part.canGetAndSetFMUstate and part.canSerializeFMUstate) or self._plain(interface)
+        )
+
+    def _plain(self, interface: str | None) -> bool:
+        """Whether it is of model exchange and has no events."""
+        here = self.description
+        events = here.numberOfEventIndicators or len(here.eventIndicators)
+        return (interface or self.kinds[0]) == EXCHANGE and not events
+
+    def variable(self, name: str, what: str) -> Variable:
+        """By its name; one that is not there is refused, with those that are nearest."""
+        if name in self.variables:
+            return self.variables[name]
+        import difflib
+
+        near = difflib.get_close_matches(name, self.variables, 3) or list(self.variables)[:6]
+        raise ModelError(f"{what}: '{self.path.name}' has no variable '{name}'; it has {', '.join(near)}, …")
+
+
+def opened(path: str | Path) -> Archive:
+    """Unpack an FMU, or find where this process has unpacked it already."""
+    package, place = fmpy(), Path(path)
+    try:
+        known = place.resolve(strict=True)
+        stat = known.stat()
+    except OSError as error:
+        raise ModelError(f"FMU '{path}': there is no such file in {Path.cwd()}.") from error
+    key = (str(known), stat.st_mtime, stat.st_size)
+    if key not in _opened:
+        _opened[key] = _unpacked(package, known)
+    return _opened[key]
+
+
+def _unpacked(package: Any, path: Path) -> Archive:
+    if not zipfile.is_zipfile(path):
+        raise ModelError(f"FMU '{path}' is no FMU: those are ZIP files that hold a modelDescription.xml.")
+    folder = Path(tempfile.mkdtemp(prefix="modular-fmu-"))
+    atexit.register(_forget, folder, os.getpid())
+    try:
+        package.extract(path, unzipdir=folder)
+        description = package.model_description.read_model_description(str(folder), validate=False)
+        major = description.fmiMajorVersion
+    except Exception as error:
+        raise ModelError(f"FMU '{path}' cannot be read: {_first_line(error)}") from error
+    if major not in (2, 3):
+        raise ModelError(f"FMU '{path}' is of FMI {description.fmiVersion}; FMI 2 and FMI 3 are read.")
+    found = Archive(path, folder, description, _variables(description))
+    if not found.kinds:
+        raise ModelError(f"FMU '{path}' offers neither co-simulation nor model exchange.")
+    return found
+
+
+def _forget(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # and no child of a fork
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _variables(description: Any) -> dict[str, Variable]:
+    units = {unit.name: unit.baseUnit for unit in description.unitDefinitions if unit.baseUnit is not None}
+    found = {}
+    for variable in description.modelVariables:
+        if variable.shape:
+            continue  # arrays are no scalars
+        declared = variable.declaredType
+        unit = variable.unit or (declared.unit if declared is not None else None)
+        base = units.get(unit)
+        kind = {"Real": "Float64", "Integer": "Int32", "Enumeration": "Int32"}.get(variable.type, variable.type)
+        if kind == "Int32" and variable.type == "Enumeration" and description.fmiMajorVersion == 3:
+            kind = "Int64"
+        found[variable.name] = Variable(
+            variable.name,
+            variable.valueReference,
+            kind,
+            variable.causality,
+            variable.start,
+            unit,
+            1.0 if base is None else float(base.factor),
+            None if base is None else (base.kg, base.m, base.s, base.A, base.K, base.mol, base.cd, base.rad),
+        )
+    return found
+
+
+def _first_line(error: Exception) -> str:
+    """What went wrong, in one line."""
+    said = str(error).strip().splitlines()
+    return said[0] if said else type(error).__name__

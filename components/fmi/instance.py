@@ -1,0 +1,237 @@
+"""One FMU that runs: the same few verbs for FMI 2 and FMI 3, co-simulation and model exchange.
+
+Numbers that pass at every step lie in arrays that are made once (`Numbers`), so that a call costs what the FMU takes and little
+more.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from components.fmi.archive import CO_SIMULATION, Archive, Variable, _first_line, fmpy
+from modular.elements import Array
+from modular.errors import ModelError
+
+KEPT_MESSAGES = 5  # of the log of an FMU
+FATAL = 4  # status of FMI
+
+
+class Numbers:
+    """Some Float64 variables of an FMU, asked for or told together, as numbers in SI units."""
+
+    def __init__(self, variables: Sequence[Variable]) -> None:
+        self.count = len(variables)
+        self.references = (ctypes.c_uint * self.count)(*(variable.reference for variable in variables))
+        self.values = (ctypes.c_double * self.count)()
+        self.array: Array = np.ctypeslib.as_array(self.values)
+        scales = np.array([variable.scale for variable in variables])
+        self.scales: Array | None = None if (scales == 1.0).all() else scales
+
+
+class Instance:
+    """An FMU that has been instantiated; every call that it fails becomes one sentence with its name."""
+
+    def __init__(self, archive: Archive, kind: str, name: str) -> None:
+        package = fmpy()
+        self.archive, self.kind, self.name = archive, kind, name
+        self.three = archive.version == 3
+        here = archive.description
+        self.part = here.coSimulation if kind == CO_SIMULATION else here.modelExchange
+        if self.part is None:
+            raise ModelError(f"FMU '{archive.path}' offers no {kind}; it offers {' and '.join(archive.kinds)}.")
+        self._log: list[str] = []
+        self.lost = False  # after a fatal error nothing may be called any more (FMI 2.0.4, 2.1.3)
+        self.time = 0.0
+        self._told = ctypes.c_bool(), ctypes.c_bool(), ctypes.c_bool(), ctypes.c_double()  # by a step of FMI 3
+        self._told_at = [ctypes.byref(value) for value in self._told]
+        classes = {
+            (2, True): "FMU2Slave", (2, False): "FMU2Model", (3, True): "FMU3Slave", (3, False): "FMU3Model",
+        }  # fmt: skip
+        module = package.fmi3 if self.three else package.fmi2
+        make = getattr(module, classes[archive.version, kind == CO_SIMULATION])
+        self._guard("load", lambda: self._load(make))
+        self._guard("instantiate", self._instantiate)
+
+    def _load(self, make: Callable[..., Any]) -> None:
+        here = self.archive.description
+        self.fmu = make(
+            guid=here.guid, unzipDirectory=str(self.archive.folder), modelIdentifier=self.part.modelIdentifier,
+            instanceName=self.name,
+        )  # fmt: skip
+        self._f = self.fmu._functions
+
+    def _instantiate(self) -> None:
+        if self.three:
+            self.fmu.instantiate(logMessage=self._hear, loggingOn=True)
+        else:
+            fmi2 = fmpy().fmi2
+            callbacks = fmi2.fmi2CallbackFunctions()
+            callbacks.logger = fmi2.fmi2CallbackLoggerTYPE(self._hear_two)
+            callbacks.allocateMemory = fmi2.defaultCallbacks.allocateMemory
+            callbacks.freeMemory = fmi2.defaultCallbacks.freeMemory
+            self.fmu.instantiate(callbacks=callbacks, loggingOn=True)
+        self.component = self.fmu.component
+
+    # --- what may go wrong -------------------------------------------------------------------------------------------
+
+    def _hear(self, _environment: Any, status: int, _category: Any, message: bytes | None) -> None:
+        if status >= 1 and message:
+            self._log = [*self._log[1 - KEPT_MESSAGES :], message.decode("utf-8", "replace").strip()]
+
+    def _hear_two(self, environment: Any, _name: Any, status: int, category: Any, message: bytes | None) -> None:
+        self._hear(environment, status, category, message)
+
+    def _guard(self, what: str, act: Callable[[], Any]) -> Any:
+        try:
+            return act()
+        except ModelError:
+            raise
+        except Exception as error:
+            self.lost = self.lost or getattr(error, "status", 0) == FATAL
+            raise self.error(f"cannot {what}: {_first_line(error)}") from error
+
+    def error(self, what: str) -> ModelError:
+        """What to say of it."""
+        said = f" It says: {' '.join(' '.join(self._log).split())[:300]}" if self._log else ""
+        return ModelError(f"FMU '{self.archive.path.name}' ({self.name}) {what} (at {self.time:g} s).{said}")
+
+    def _call(self, function: str, *arguments: Any) -> None:
+        status = self._f[function](self.component, *arguments)
+        if status > 1:
+            self.lost = self.lost or status == FATAL
+            names = {2: "discard", 3: "error", 4: "fatal", 5: "pending"}
+            raise self.error(f"answers '{names.get(status, status)}' to {function}")
+
+    # --- variables ---------------------------------------------------------------------------------------------------
+
+    def variables(self, names: Sequence[str], what: str) -> Numbers:
+        """Float64 variables by their names."""
+        found = [self.archive.variable(name, what) for name in names]
+        for variable in found:
+            if variable.kind != "Float64":
+                raise ModelError(f"{what}: variable '{variable.name}' is of type {variable.kind}; Float64 is needed.")
+        return Numbers(found)
+
+    def tell(self, numbers: Numbers, values: Array) -> None:
+        """Set variables."""
+        numbers.array[:] = values if numbers.scales is None else values / numbers.scales
+        if self.three:
+            self._call("fmi3SetFloat64", numbers.references, numbers.count, numbers.values, numbers.count)
+        else:
+            self._call("fmi2SetReal", numbers.references, numbers.count, numbers.values)
+
+    def ask(self, numbers: Numbers) -> Array:
+        """Get variables; the array is overwritten when they are asked for again."""
+        if self.three:
+            self._call("fmi3GetFloat64", numbers.references, numbers.count, numbers.values, numbers.count)
+        else:
+            self._call("fmi2GetReal", numbers.references, numbers.count, numbers.values)
+        return numbers.array if numbers.scales is None else numbers.array * numbers.scales
+
+    def set_parameter(self, name: str, value: Any) -> None:
+        """Set a variable of any type by its name, before it is initialised."""
+        variable = self.archive.variable(name, f"FMU '{self.archive.path.name}': parameters")
+        verb = (
+            variable.kind if self.three else {"Float64": "Real", "Int32": "Integer"}.get(variable.kind, variable.kind)
+        )
+        if variable.kind == "Float64":
+            value = float(value) / variable.scale
+        elif variable.kind == "Boolean":
+            value = bool(value)
+        elif variable.kind == "String":
+            value = str(value)
+        else:
+            value = int(value)
+        self._guard(f"take {name} = {value!r}", lambda: getattr(self.fmu, f"set{verb}")([variable.reference], [value]))
+
+    # --- beginning and end -------------------------------------------------------------------------------------------
+
+    def begin(self, parameters: Mapping[str, Any], inputs: Sequence[tuple[Numbers, Array]]) -> None:
+        """Initialise with parameters and inputs, at time 0."""
+        for name, value in parameters.items():
+            self.set_parameter(name, value)
+
+        def initialise() -> None:
+            if self.three:
+                self.fmu.enterInitializationMode(startTime=0.0)
+            else:
+                self.fmu.setupExperiment(startTime=0.0)
+                self.fmu.enterInitializationMode()
+            for numbers, values in inputs:
+                self.tell(numbers, values)
+            self.fmu.exitInitializationMode()
+
+        self._guard("initialise", initialise)
+        self.time = 0.0
+
+    def again(self, parameters: Mapping[str, Any], inputs: Sequence[tuple[Numbers, Array]]) -> None:
+        """Go back to the very beginning."""
+        self._guard("be reset", self.fmu.reset)
+        self.begin(parameters, inputs)
+
+    def close(self) -> None:
+        """Let it go; its library stays loaded, as others may use it."""
+        component, self.component = getattr(self, "component", None), None
+        if component is not None and not self.lost:
+            self._f["fmi3FreeInstance" if self.three else "fmi2FreeInstance"](component)
+
+    # --- a step of co-simulation -------------------------------------------------------------------------------------
+
+    @property
+    def variable_step(self) -> bool:
+        """Whether steps may differ."""
+        return bool(self.part.canHandleVariableCommunicationStepSize)
+
+    def step(self, h: float) -> None:
+        """Advance by h [s]."""
+        if self.three:
+            _, end, early, last = self._told
+            self._call("fmi3DoStep", self.time, h, not self.saves, *self._told_at)
+            if end.value:
+                raise self.error("asks to end the simulation")
+            if early.value:
+                raise self.error(f"returns early from a step, at {last.value:g} s, which it was not allowed to")
+        else:
+            self._call("fmi2DoStep", self.time, h, 0 if self.saves else 1)
+        self.time += h
+
+    # --- its state ---------------------------------------------------------------------------------------------------
+
+    @property
+    def saves(self) -> bool:
+        """Whether its state can be taken and given back."""
+        return bool(self.part.canGetAndSetFMUstate)
+
+    @property
+    def serialises(self) -> bool:
+        """Whether that can be written down."""
+        return self.saves and bool(self.part.canSerializeFMUstate)
+
+    def save(self) -> tuple[float, Any]:
+        """Its state, which is to be forgotten some time."""
+        state = ctypes.c_void_p()
+        self._call("fmi3GetFMUState" if self.three else "fmi2GetFMUstate", ctypes.byref(state))
+        return self.time, state
+
+    def restore(self, saved: tuple[float, Any]) -> None:
+        """Go back to it."""
+        self._call("fmi3SetFMUState" if self.three else "fmi2SetFMUstate", saved[1])
+        self.time = saved[0]
+
+    def forget(self, saved: tuple[float, Any]) -> None:
+        """Let a state go."""
+        if self.component is not None and not self.lost:
+            self._call("fmi3FreeFMUState" if self.three else "fmi2FreeFMUstate", ctypes.byref(saved[1]))
+
+    def as_bytes(self, saved: tuple[float, Any]) -> bytes:
+        """A state as bytes, for another process."""
+        serialise = self.fmu.serializeFMUState
+        return bytes(self._guard("write its state down", lambda: serialise(saved[1])))
+
+    def from_bytes(self, time: float, data: bytes) -> tuple[float, Any]:
+        """The state that bytes describe."""
+        return time, self._guard("read its state", lambda: self.fmu.deserializeFMUState(data))

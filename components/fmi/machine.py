@@ -1,0 +1,259 @@
+"""FMUs that run together: one, or several whose outputs are handed on to each other's inputs.
+
+Members of model exchange are one system of equations (exchange.py). Those of co-simulation take their steps with what the others
+showed at the beginning of it: such a network is of first order in the step, whatever its members are.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from components.fmi.archive import CO_SIMULATION, EXCHANGE, Archive, Variable, opened
+from components.fmi.exchange import Exchange
+from components.fmi.instance import Instance, Numbers
+from modular.elements import Array
+from modular.errors import ModelError
+
+MAX_PASSES = 50  # of outputs handed on to inputs at one instant
+ALONE = ""  # the name of an FMU that is nobody's member
+
+
+class Signals:
+    """Variables of a machine, each at one of its members."""
+
+    def __init__(self, parts: Sequence[tuple[Instance, Numbers, Array]], count: int) -> None:
+        self.parts, self.count = parts, count
+
+
+class Machine:
+    """One FMU (named `ALONE`) or several, which are called "member.variable"."""
+
+    def __init__(
+        self, files: Mapping[str, str], connections: Mapping[str, str], kind: str | None, parameters: Mapping[str, Any],
+        tolerance: float = 1e-10,
+    ) -> None:  # fmt: skip
+        """`connections`: outputs by the inputs that they feed."""
+        self.members: dict[str, Instance] = {}
+        self.archives: dict[str, Archive] = {name: opened(path) for name, path in files.items()}
+        self._parameters = parameters
+        self.time = 0.0
+        try:
+            for name, archive in self.archives.items():
+                chosen = kind or archive.kinds[0]
+                self.members[name] = Instance(archive, chosen, name or archive.description.modelName)
+            self._wires = [
+                (self.signals([source], "connections"), self.signals([target], "connections"))
+                for target, source in connections.items()
+            ]
+        except BaseException:
+            self.close()
+            raise
+        exchanged = [member for member in self.members.values() if member.kind == EXCHANGE]
+        self.exchange = Exchange(exchanged, self._hand_on, tolerance) if exchanged else None
+        self._stepping = [member for member in self.members.values() if member.kind == CO_SIMULATION]
+
+    # --- variables ---------------------------------------------------------------------------------------------------
+
+    def _find(self, name: str) -> tuple[Instance, str]:
+        if ALONE in self.members:
+            return self.members[ALONE], name
+        member, dot, variable = name.partition(".")
+        if not dot or member not in self.members:
+            raise ModelError(f"FMUs: '{name}' is nobody's; write 'member.variable', with {', '.join(self.members)}.")
+        return self.members[member], variable
+
+    def variable(self, name: str, what: str) -> Variable:
+        """What is known of a variable."""
+        member, variable = self._find(name)
+        return member.archive.variable(variable, what)
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a variable."""
+        member, _, rest = (ALONE, ".", name) if ALONE in self.members else name.partition(".")
+        return member in self.members and rest in self.members[member].archive.variables
+
+    def signals(self, names: Sequence[str], what: str) -> Signals:
+        """Variables that are asked for or told together."""
+        found: dict[int, tuple[Instance, list[str], list[int]]] = {}
+        for k, name in enumerate(names):
+            member, variable = self._find(name)
+            _, variables, places = found.setdefault(id(member), (member, [], []))
+            variables.append(variable)
+            places.append(k)
+        parts = [
+            (member, member.variables(variables, what), np.array(places))
+            for member, variables, places in found.values()
+        ]
+        return Signals(parts, len(names))
+
+    def tell(self, signals: Signals, values: Array) -> None:
+        """Set variables."""
+        for member, numbers, places in signals.parts:
+            member.tell(numbers, values[places])
+
+    def ask(self, signals: Signals) -> Array:
+        """Get variables."""
+        if len(signals.parts) == 1:
+            return signals.parts[0][0].ask(signals.parts[0][1]).copy()
+        found = np.empty(signals.count)
+        for member, numbers, places in signals.parts:
+            found[places] = member.ask(numbers)
+        return found
+
+    def _hand_on(self) -> None:
+        """Outputs become inputs, again where inputs show in outputs at once."""
+        if not self._wires:
+            return
+        last: list[float] | None = None
+        for _ in range(MAX_PASSES):
+            shown = [float(self.ask(source)[0]) for source, _ in self._wires]
+            if shown == last:
+                return
+            for value, (_, target) in zip(shown, self._wires, strict=True):
+                self.tell(target, np.array([value]))
+            last = shown
+        raise ModelError(
+            f"FMUs {', '.join(self.members)}: their outputs depend on each other at once, and do not settle in {MAX_PASSES} "
+            "rounds: an algebraic loop. Cut it by a mechanical port, whose joint finds forces that fit."
+        )
+
+    # --- moving ------------------------------------------------------------------------------------------------------
+
+    def begin(self, inputs: Sequence[tuple[Signals, Array]] = ()) -> None:
+        """Initialise at time 0; again, where it has moved already."""
+        for name, member in self.members.items():
+            prefix = f"{name}." if name else ""
+            mine = {
+                key.removeprefix(prefix): value for key, value in self._parameters.items() if key.startswith(prefix)
+            }
+            given = [
+                (numbers, values[places])
+                for signals, values in inputs
+                for owner, numbers, places in signals.parts
+                if owner is member
+            ]
+            (member.again if getattr(member, "begun", False) else member.begin)(mine, given)
+            member.begun = True  # type: ignore[attr-defined]
+        self.time = 0.0
+        if self.exchange is not None:
+            self.exchange.begin()
+        self._hand_on()
+
+    def step(self, h: float) -> None:
+        """Advance by h [s]."""
+        if self._wires:
+            self._hand_on()
+        if self.exchange is not None:
+            self.exchange.step(h)
+        for member in self._stepping:
+            member.time = self.time
+            member.step(h)
+        self.time += h
+        if self._wires:
+            self._hand_on()
+
+    @property
+    def variable_step(self) -> bool:
+        """Whether steps may differ."""
+        return all(member.variable_step for member in self._stepping)
+
+    @property
+    def missing_state(self) -> str | None:
+        """Who cannot give its state, and so cannot repeat a step; None: all can."""
+        for member in self._stepping:
+            if not member.saves:
+                return f"'{member.archive.path.name}' says canGetAndSetFMUState = false"
+        if self.exchange is not None and not self.exchange.saves:
+            name = self.exchange.members[0].archive.path.name
+            return f"'{name}' has events and says canGetAndSetFMUState = false"
+        return None
+
+    def save(self) -> dict[str, Any]:
+        """Where all stand; to be forgotten some time."""
+        return {
+            "time": self.time,
+            "steps": [member.save() for member in self._stepping],
+            "exchange": None if self.exchange is None else self.exchange.save(),
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go back to it; inputs are told anew by whoever goes on."""
+        self.time = saved["time"]
+        for member, state in zip(self._stepping, saved["steps"], strict=True):
+            member.restore(state)
+        if self.exchange is not None:
+            self.exchange.restore(saved["exchange"])
+
+    def forget(self, saved: dict[str, Any]) -> None:
+        """Let it go."""
+        for member, state in zip(self._stepping, saved["steps"], strict=True):
+            member.forget(state)
+        if self.exchange is not None:
+            self.exchange.forget(saved["exchange"])
+
+    @property
+    def missing_bytes(self) -> str | None:
+        """Who cannot write its state down; None: all can."""
+        if (missing := self.missing_state) is not None:
+            return missing
+        whole = [*self._stepping, *(self.exchange.members if self.exchange and self.exchange.save()["whole"] else [])]
+        found = [member for member in whole if not member.serialises]
+        return f"'{found[0].archive.path.name}' says canSerializeFMUState = false" if found else None
+
+    def as_data(self) -> dict[str, Any]:
+        """Where all stand, as plain data and arrays that another process reads."""
+        saved = self.save()
+        try:
+            told = [
+                [time, _text(member.as_bytes((time, state)))]
+                for member, (time, state) in zip(self._stepping, saved["steps"], strict=True)
+            ]
+            exchange = None
+            if self.exchange is not None:
+                part = saved["exchange"]
+                whole = [
+                    [time, _text(member.as_bytes((time, state)))]
+                    for member, (time, state) in zip(self.exchange.members, part["whole"])
+                ]
+                exchange = {**part, "whole": whole, "signs": part["signs"].astype(np.uint8)}
+            return {"time": self.time, "steps": told, "exchange": exchange}
+        finally:
+            self.forget(saved)
+
+    def take_data(self, data: Mapping[str, Any]) -> None:
+        """Stand so."""
+        steps = [
+            member.from_bytes(float(time), _bytes(text))
+            for member, (time, text) in zip(self._stepping, data["steps"], strict=True)
+        ]
+        exchange = None
+        if self.exchange is not None:
+            part = data["exchange"]
+            whole = [
+                member.from_bytes(float(time), _bytes(text))
+                for member, (time, text) in zip(self.exchange.members, part["whole"])
+            ]
+            exchange = {**part, "whole": whole, "x": np.array(part["x"]), "signs": np.array(part["signs"], bool)}
+        saved = {"time": float(data["time"]), "steps": steps, "exchange": exchange}
+        self.restore(saved)
+        self.forget(saved)
+
+    def close(self) -> None:
+        """Let all go."""
+        for member in self.members.values():
+            member.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text)

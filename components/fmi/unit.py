@@ -1,0 +1,326 @@
+"""One FMU that moves as a body: its step under forces, by the scheme of a coupling, and how it answers them.
+
+Between springs (`Penalty`) it is predicted from its last acceleration, and takes one step under a force that changes linearly.
+Between glued joints it takes the same step again and again, each time from its saved state: under the reactions that close the
+joints where it leads (`drift`), then with those at its end that stop them (`kick`). An FMU whose forces are held in a step is
+taken through a kick in two halves, with F1 = (3 F - F')/2 and F2 = (3 F' - F)/2: a free mass then stands where F leads, and has
+the velocity of (F + F')/2, as in RATTLE. How it answers forces (Séguy 2003, I.3.5: unit forces at the joint) is measured by
+steps that are taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from components.fmi.body import KINETIC, POTENTIAL, TAIL, WORK, Fmu
+from components.fmi.machine import Machine
+from components.fmi.port import PortMap, PowerPort, axes_of, moved, way_between
+from modular.elements import Array
+from modular.errors import CouplingError, ModelError
+
+UNIT = 1.0  # force [N] and moment [N m] by which answers are measured
+SETTLE = "settle"  # input of our own FMUs: forces have jumped, find accelerations anew
+LEAST_ANSWER = 1e-12  # of the largest: motions that no force makes
+
+
+class Unit:
+    """What runs of one body."""
+
+    def __init__(self, name: str, body: Fmu) -> None:
+        self.name, self.body = name, body
+        what = f"body '{name}'"
+        try:
+            self.machine = Machine(body.files, body.connections, body.interface, body.parameters)
+            problems, ports = [], []
+            for port, given in body.ports.items():
+                found = given if isinstance(given, PowerPort) else PowerPort.called(given, self.machine, body.dimension)
+                problems += found.problems(f"port '{name}.{port}'")
+                problems += found.check_units(f"port '{name}.{port}'", self.machine)
+                ports.append(found)
+            if problems:
+                raise ModelError("\n".join(problems))
+            self.map = PortMap(self.machine, ports, what)
+            energies = [variable for variable in (body.kinetic, body.potential) if variable]
+            self.told = self.machine.signals([*energies, *body.outputs], what)
+            self.settles = self.machine.signals([SETTLE], what) if self.machine.has(SETTLE) else None
+        except ModelError as error:
+            raise ModelError(f"{what}: {error}" if what not in str(error) else str(error)) from error
+        self.ports = ports
+        self.still = np.zeros(self.map.count * self.map.width)
+        self.force = self.still.copy()  # on all ports, at the end of the last step
+        self.free = self.still.copy()  # acceleration without forces on the ports, as the last step showed it
+        self.work, self.ticks, self.since = 0.0, 0, 0
+        self.dt = 0.0
+        self.settings = (0.25, 0.5)  # beta and gamma of Newmark
+        self.compliance = np.zeros((len(self.still), len(self.still)))
+        self.root = self.compliance
+        self.begin: Any = None  # saved state at which the present step began
+        self.over = False  # whether that step has been kicked to its end
+        self.foreseen: tuple[Array, Array] = np.zeros(0), np.zeros(0)  # pose and twist as they are predicted
+        self.origin: Any = None  # what `restore_start` goes back to
+        self.start(self.still)
+
+    # --- where it stands ---------------------------------------------------------------------------------------------
+
+    def start(self, force: Array) -> None:
+        """At time 0, with forces on its ports."""
+        inputs = [(self.map.inputs, force[self.map.inputs_at])]
+        self.machine.begin(inputs)
+        self.pose, self.twist, slope = self.map.read()
+        self.slope = slope
+        self.force = force.copy()
+
+    @property
+    def saves(self) -> bool:
+        """Whether it can take a step again."""
+        return self.machine.missing_state is None
+
+    def row(self) -> tuple[Array, Array, Array]:
+        """Its coordinates, velocities and accelerations, for the record."""
+        width, rest = self.map.pose_width, TAIL + len(self.body.outputs)
+        found = []
+        for values in (self.twist, self.slope):
+            rates = np.zeros((self.map.count, width))
+            rates[:, : self.map.width] = values.reshape(self.map.count, -1)
+            found.append(np.concatenate([rates.ravel(), np.zeros(rest)]))
+        told = self.machine.ask(self.told) if self.told.count else np.zeros(0)
+        tail = np.zeros(rest)
+        given = iter(told)
+        if self.body.kinetic:
+            tail[KINETIC] = next(given)
+        if self.body.potential:
+            tail[POTENTIAL] = next(given)
+        tail[WORK] = self.work
+        tail[TAIL:] = list(given)
+        return np.concatenate([self.pose.ravel(), tail]), found[0], found[1]
+
+    def predicted(self, h: float) -> tuple[Array, Array]:
+        """Pose and twist h from now, as Newmark's scheme predicts them."""
+        beta, gamma = self.settings
+        way = (h * self.twist + (0.5 - beta) * h * h * self.slope).reshape(self.map.count, -1)
+        return np.array([moved(pose, step) for pose, step in zip(self.pose, way, strict=True)]), (
+            self.twist + (1.0 - gamma) * h * self.slope
+        )
+
+    # --- between springs ---------------------------------------------------------------------------------------------
+
+    def advance(self, force: Array, h: float) -> None:
+        """One step, at whose end these forces act."""
+        self.drop()
+        before, twist = self.pose, self.twist
+        self.map.tell(self.force, force, h)
+        self.machine.step(h)
+        self._read()
+        mean = 0.5 * (self.force + force)
+        self.work += float(mean @ self._way(before, self.pose))
+        if not self.map.accelerates:
+            self.free = (self.twist - twist) / h - self.compliance @ mean
+            self.slope = self.compliance @ force + self.free
+        self.force = force.copy()
+        self.ticks += 1
+
+    def _read(self) -> None:
+        pose, twist, slope = self.map.read()
+        self.pose, self.twist = pose, twist
+        if self.map.accelerates:
+            self.slope = slope
+
+    def _way(self, before: Array, after: Array) -> Array:
+        return np.concatenate([way_between(a, b) for a, b in zip(before, after, strict=True)])
+
+    def reevaluate(self, force: Array) -> None:
+        """Accelerations where it stands, under forces that may have jumped."""
+        if self.settles is not None:
+            self.map.tell(force, force, self.dt or 1.0)
+            self.machine.tell(self.settles, np.ones(1))
+            self._read()
+        elif self.ticks == 0:
+            self.start(force)
+            if not self.map.accelerates:
+                self.slope = self._tried_slope(force)
+                self.free = self.slope - self.compliance @ force
+                self.start(force)
+        elif not self.map.accelerates:
+            self.slope = self.compliance @ force + self.free
+        self.force = force.copy()
+
+    def _tried_slope(self, force: Array) -> Array:
+        """The mean acceleration in a first step that is taken back; the FMU stands at the end of it."""
+        h = self.dt
+        if not h:
+            return self.still.copy()
+        before = self.twist.copy()
+        self.map.tell(force, force, h)
+        self.machine.step(h)
+        _, twist, _ = self.map.read()
+        return (twist - before) / h
+
+    # --- how it answers forces ---------------------------------------------------------------------------------------
+
+    def measure(self, h: float) -> None:
+        """Keep how it answers from here on; a step depends on it where the FMU shows no accelerations."""
+        self.compliance, self.root = self.answers(h)
+        if not self.ticks:
+            self.first = self.compliance
+
+    def answers(self, h: float) -> tuple[Array, Array]:
+        """Accelerations per unit force on its ports where it stands, and a square root of them; looking changes nothing.
+
+        From steps of h that are taken back, or from fresh starts.
+        """
+        if self.saves:
+            saved = self.machine.save()
+            found = self._unit_steps(partial(self.machine.restore, saved), self.force, h)
+            self.machine.restore(saved)
+            self.machine.forget(saved)
+        elif self.ticks == 0:
+            force = self.force.copy()
+            given = [(self.map.inputs, force[self.map.inputs_at])]
+            found = self._unit_steps(partial(self.machine.begin, given), force, h)
+            self.start(force)
+            self.axes = [axes_of(pose) for pose in self.pose]
+        else:
+            found = self._turned()
+        return self._checked(found)
+
+    def _unit_steps(self, again: Callable[[], None], force: Array, h: float) -> Array:
+        """Columns of the compliance: what one step shows under unit forces at its end, over what it shows without."""
+        found = np.zeros_like(self.compliance)
+        slopes = []
+        for row in [None, *self.map.inputs_at]:
+            again()
+            end = force.copy()
+            if row is not None:
+                end[row] += UNIT
+            self.map.tell(force, end, h)
+            self.machine.step(h)
+            _, twist, slope = self.map.read()
+            slopes.append(slope.copy() if self.map.accelerates else twist * (2.0 / h))
+        for row, slope in zip(self.map.inputs_at, slopes[1:], strict=True):
+            found[:, row] = (slope - slopes[0]) / UNIT
+        return found
+
+    def _turned(self) -> Array:
+        """The compliance that was measured at the start, turned with each port since."""
+        if not hasattr(self, "first"):
+            return self.compliance
+        turn = np.zeros_like(self.compliance)
+        d, w = self.map.d, self.map.width
+        for k, (pose, start) in enumerate(zip(self.pose, self.axes, strict=True)):
+            r = axes_of(pose) @ start.T
+            turn[k * w : k * w + d, k * w : k * w + d] = r
+            turn[k * w + d : (k + 1) * w, k * w + d : (k + 1) * w] = r if d == 3 else 1.0
+        return np.asarray(turn @ self.first @ turn.T)
+
+    def _checked(self, found: Array) -> tuple[Array, Array]:
+        """A compliance is symmetric, and no force does negative work in it."""
+        if not np.isfinite(found).all():
+            raise ModelError(f"body '{self.name}': its FMU answers unit forces with numbers that are none.")
+        compliance = 0.5 * (found + found.T)
+        values, vectors = np.linalg.eigh(compliance)
+        if not values[-1] > 0.0:
+            raise ModelError(
+                f"body '{self.name}': '{self.body.called}' does not move under a force on its ports: unit forces change nothing "
+                "in a step. Are the variables of its force inputs right?"
+            )
+        if values[0] < -1e-6 * values[-1]:
+            raise ModelError(
+                f"body '{self.name}': '{self.body.called}' moves against a force on a port (answers from {values[0]:.3g} to "
+                f"{values[-1]:.3g} m/s² per N). Force and moment must act on the FMU, in the axes of its position and velocity."
+            )
+        values = np.where(values > LEAST_ANSWER * values[-1], values, 0.0)
+        return compliance, vectors * np.sqrt(values)
+
+    # --- between glued joints ----------------------------------------------------------------------------------------
+
+    def hold_begin(self) -> None:
+        """Remember where the step begins."""
+        if self.over:
+            self.drop()
+        if self.begin is None:
+            self.begin = self.machine.save()
+            self.before = self.pose.copy(), self.twist.copy(), self.force.copy(), self.work
+        else:
+            self.machine.restore(self.begin)
+
+    def drift(self, force: Array, h: float) -> Array:
+        """Under a force that is held for the whole step: poses to which it leads."""
+        self.hold_begin()
+        self._through(force, force, h)
+        self.held = force.copy()
+        pose, twist, _ = self.map.read()
+        self.ahead, self.ahead_twist = pose, twist
+        return pose
+
+    def _through(self, start: Array, end: Array, h: float) -> None:
+        """A step whose first half is moved by one force and whose second by another."""
+        if self.map.rates is not None or np.array_equal(start, end):
+            self.map.tell(start, end, h)
+            self.machine.step(h)
+            return
+        if not self.machine.variable_step:
+            raise CouplingError(
+                f"body '{self.name}': '{self.body.called}' takes steps of one length only "
+                "(canHandleVariableCommunicationStepSize = false), and has no force_rate: it cannot be glued. Take Penalty."
+            )
+        for force in (0.5 * (3.0 * start - end), 0.5 * (3.0 * end - start)):
+            self.map.tell(force, force, 0.5 * h)
+            self.machine.step(0.5 * h)
+
+    def kick(self, force: Array, h: float) -> None:
+        """The same step with another force at its end."""
+        self.machine.restore(self.begin)
+        self._through(self.held, force, h)
+        pose, twist, _, work = self.before
+        self._read()
+        half = self._way(pose, self.pose) / h
+        self.work = work + 0.25 * h * float(self.held @ (twist + half) + force @ (half + self.twist))
+        if not self.map.accelerates:
+            self.free = (self.twist - twist) / h - self.compliance @ (0.5 * (self.held + force))
+        self.ticks += int(not self.over)
+        self.force, self.length, self.over = force.copy(), h, True
+
+    def drop(self) -> None:
+        """The step is not to be taken again."""
+        if self.begin is not None:
+            self.machine.forget(self.begin)
+        self.begin, self.over = None, False
+
+    def answers_ahead(self, h: float) -> Array:
+        """B' over all ports: how they stand at the end of the drift for forces at its beginning."""
+        found = np.zeros_like(self.compliance)
+        for row in self.map.inputs_at:
+            self.machine.restore(self.begin)
+            force = self.held.copy()
+            force[row] += UNIT
+            self._through(force, force, h)
+            pose, _, _ = self.map.read()
+            found[:, row] = self._way(self.ahead, pose) * (2.0 / (h * h * UNIT))
+        return np.asarray(found @ np.linalg.pinv(self.root, rcond=1e-9).T)
+
+    def answers_at_end(self, h: float) -> None:
+        """The compliance where the drift has led: velocities for forces at the end of the step."""
+        found = np.zeros_like(self.compliance)
+        for row in self.map.inputs_at:
+            self.machine.restore(self.begin)
+            force = self.held.copy()
+            force[row] += UNIT
+            self._through(self.held, force, h)
+            _, twist, _ = self.map.read()
+            found[:, row] = (twist - self.ahead_twist) * (2.0 / (h * UNIT))
+        self.compliance, self.root = self._checked(found)
+
+    def strike(self, impulse: Array) -> None:
+        """Impulses on its ports, as more force at the end of the last step."""
+        if not np.any(impulse):
+            return
+        if self.begin is None:
+            raise ModelError(
+                f"body '{self.name}': its velocity is to jump, and '{self.body.called}' can only be moved by forces. Begin with "
+                "velocities that fit its joints (parameters of the FMU), and join it where it moves alike."
+            )
+        self.kick(self.force + impulse * (2.0 / self.length), self.length)

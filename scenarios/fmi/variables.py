@@ -1,0 +1,103 @@
+"""The variables of an FMU that we export, in the order of their value references: one list for its file and for what runs in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+AXES = {2: ("x", "y"), 3: ("x", "y", "z")}
+UNITS = {  # exponents of kg, m, s, rad
+    "s": (0, 0, 1, 0), "m": (0, 1, 0, 0), "rad": (0, 0, 0, 1), "m/s": (0, 1, -1, 0), "rad/s": (0, 0, -1, 1), "m/s2": (0, 1, -2, 0),
+    "rad/s2": (0, 0, -2, 1), "N": (1, 1, -2, 0), "N.m": (1, 2, -2, 0), "N/s": (1, 1, -3, 0), "N.m/s": (1, 2, -3, 0),
+    "J": (1, 2, -2, 0),
+}  # fmt: skip
+SETTLE = "settle"
+ENERGIES = ("kinetic", "potential", "stored")
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """One Float64 variable."""
+
+    name: str
+    causality: str  # independent, input, output or parameter
+    unit: str | None = None
+    start: float | None = None
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port that shows its motion, and takes forces where it is held."""
+
+    name: str  # body.port
+    called: str  # as its variables begin
+    turns: bool
+    held: bool
+
+    def outputs(self, dimension: int) -> list[Scalar]:
+        """Motion: place, orientation, their rates and the rates of these."""
+        axes = AXES[dimension]
+        found = [Scalar(f"{self.called}.position.{axis}", "output", "m") for axis in axes]
+        turning = [""] if dimension == 2 else [f".{axis}" for axis in axes]
+        if self.turns and dimension == 2:
+            found.append(Scalar(f"{self.called}.angle", "output", "rad"))
+        elif self.turns:
+            found += [Scalar(f"{self.called}.orientation.{axis}", "output") for axis in "wxyz"]
+        found += [Scalar(f"{self.called}.velocity.{axis}", "output", "m/s") for axis in axes]
+        if self.turns:
+            found += [Scalar(f"{self.called}.angular_velocity{axis}", "output", "rad/s") for axis in turning]
+        found += [Scalar(f"{self.called}.acceleration.{axis}", "output", "m/s2") for axis in axes]
+        if self.turns:
+            found += [Scalar(f"{self.called}.angular_acceleration{axis}", "output", "rad/s2") for axis in turning]
+        return found
+
+    def inputs(self, dimension: int) -> list[Scalar]:
+        """Force and moment, and how they change in a step."""
+        if not self.held:
+            return []
+        axes = AXES[dimension]
+        turning = [""] if dimension == 2 else [f".{axis}" for axis in axes]
+        found = [Scalar(f"{self.called}.force.{axis}", "input", "N", 0.0) for axis in axes]
+        if self.turns:
+            found += [Scalar(f"{self.called}.moment{axis}", "input", "N.m", 0.0) for axis in turning]
+        found += [Scalar(f"{self.called}.force_rate.{axis}", "input", "N/s", 0.0) for axis in axes]
+        if self.turns:
+            found += [Scalar(f"{self.called}.moment_rate{axis}", "input", "N.m/s", 0.0) for axis in turning]
+        return found
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All variables, and where which are."""
+
+    scalars: tuple[Scalar, ...]
+    inputs: tuple[slice, ...]  # of each port
+    outputs: tuple[slice, ...]
+    settle: int
+    energies: slice
+    parameters: slice
+
+    @classmethod
+    def of(cls, ports: Sequence[Port], dimension: int, parameters: Mapping[str, float]) -> Layout:
+        """Time, inputs, outputs, energies, parameters."""
+        scalars = [Scalar("time", "independent", "s", about="simulated time")]
+
+        def put(more: Sequence[Scalar]) -> slice:
+            start = len(scalars)
+            scalars.extend(more)
+            return slice(start, len(scalars))
+
+        inputs = tuple(put(port.inputs(dimension)) for port in ports)
+        about = "not 0: forces have jumped, accelerations are found anew at once"
+        settle = put([Scalar(SETTLE, "input", None, 0.0, about)]).start
+        outputs = tuple(put(port.outputs(dimension)) for port in ports)
+        energies = put([Scalar(f"energy.{name}", "output", "J") for name in ENERGIES])
+        given = put([Scalar(name, "parameter", None, float(value)) for name, value in parameters.items()])
+        return cls(tuple(scalars), inputs, outputs, settle, energies, given)
+
+
+def ports_of(about: Mapping[str, Any]) -> list[Port]:
+    """As they were written down."""
+    return [Port(**entry) for entry in about["ports"]]

@@ -1,0 +1,243 @@
+"""Writing an FMU: model, variables, and the compiled part of PythonFMU or PythonFMU3, in one file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import zipfile
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from components.fmi.port import structured
+from modular.assembly import Assembly
+from modular.component import plain
+from modular.errors import ModelError
+from modular.version import __version__
+from scenarios.fmi.exported import ABOUT, MODEL
+from scenarios.fmi.variables import UNITS, Layout, Port, Scalar
+
+WRAPPERS = {2: "pythonfmu", 3: "pythonfmu3"}
+BINARIES = ("*.so", "*.dll", "*.dylib")
+MAX_PORTS = 64  # that are shown where nobody says which
+EPOCH = (1980, 1, 1, 0, 0, 0)  # of all files in it, so that one model makes one file
+CLASS = "ModularModel"
+SCRIPT = """from scenarios.fmi.slave import Fmi{version}Slave, hold
+
+hold(globals())
+
+
+class {name}(Fmi{version}Slave):
+    pass
+"""
+
+
+def export_fmu(
+    model: Assembly, file: Path, dt: float, *, version: int = 2, coupling: Any = None, ports: Sequence[str] = (),
+    watch: Sequence[str] | None = None, target: str | None = None, settings: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, float] | None = None, project: bool = False, until: float | None = None,
+) -> Layout:  # fmt: skip
+    """Write a model as a co-simulation FMU, and tell its variables.
+
+    `ports` are held from outside: they take forces, and show their motion; `watch`: ports that only show it, all of a small
+    model where nobody says which. `parameters`: numeric settings of a ready system (`target`) that may be changed before it is
+    initialised.
+    """
+    wrapper = _wrapper(version)
+    held = [_port(model, name, True) for name in ports]
+    shown = [_port(model, name, False) for name in (_all_ports(model) if watch is None else watch) if name not in ports]
+    numbers = {name: float(value) for name, value in (parameters or {}).items()}
+    about: dict[str, Any] = {
+        "dimension": model.dimension,
+        "dt": float(dt),
+        "coupling": None if coupling is None else plain(coupling),
+        "project": project,
+        "ports": [vars(port) for port in (*held, *shown)],
+        "target": target,
+        "settings": dict(settings or {}),
+        "parameters": numbers,
+        "whole": sorted(name for name, value in (parameters or {}).items() if isinstance(value, int)),
+        "modular": __version__,
+    }
+    layout = Layout.of([*held, *shown], model.dimension, numbers)
+    if len({scalar.name for scalar in layout.scalars}) < len(layout.scalars):
+        raise ModelError("two variables of the FMU would have one name; rename a port, or leave it out with --watch.")
+    name = _identifier(file.stem)
+    data = json.dumps(model.given().to_data()).encode()
+    told = json.dumps(about, sort_keys=True).encode()
+    token = hashlib.sha256(data + told + str(version).encode()).hexdigest()
+    module = f"modular_fmu_{token[:16]}_{version}"
+    script = SCRIPT.format(version=version, name=CLASS)
+    describe = description_two if version == 2 else description_three
+    end = model.suggested.get("until") if until is None else until
+    members = {
+        "modelDescription.xml": describe(name, token, layout, float(dt), end, model.title or name),
+        f"resources/{MODEL}": data,
+        f"resources/{ABOUT}": told,
+        f"resources/{module}.py": script.encode(),
+        "resources/slavemodule.txt": module.encode(),
+        "terminalsAndIcons/terminalsAndIcons.xml": terminals(held, model.dimension, version),
+    }
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in members.items():
+            archive.writestr(zipfile.ZipInfo(path, EPOCH), content, zipfile.ZIP_DEFLATED)
+        for source in sorted(found for pattern in BINARIES for found in wrapper.rglob(pattern)):
+            folder = source.parent.relative_to(wrapper).as_posix()
+            path = f"binaries/{folder}/{name}{source.suffix}"
+            archive.writestr(zipfile.ZipInfo(path, EPOCH), source.read_bytes(), zipfile.ZIP_DEFLATED)
+    return layout
+
+
+def _wrapper(version: int) -> Path:
+    """The folder of the compiled parts of the package that wraps Python for a version of FMI."""
+    if version not in WRAPPERS:
+        raise ModelError(f"FMI {version}: FMUs of FMI 2 and FMI 3 are written; give --fmi 2 or --fmi 3.")
+    found = find_spec(WRAPPERS[version])
+    if found is None or found.origin is None:
+        raise ModelError(
+            f"FMI {version}: the package {WRAPPERS[version]}, whose compiled part lets Python run in an FMU, is not installed: pip "
+            "install 'modular-multibody[fmi]'."
+        )
+    return Path(found.origin).parent / "resources" / "binaries"
+
+
+def _identifier(stem: str) -> str:
+    """A name that C allows."""
+    name = re.sub(r"\W", "_", stem, flags=re.ASCII)
+    return name if name[:1].isalpha() else f"m_{name}"
+
+
+def _all_ports(model: Assembly) -> list[str]:
+    found = [f"{name}.{port}" for name, body in model.bodies.items() for port in body.port_names]
+    return found if len(found) <= MAX_PORTS else []
+
+
+def _port(model: Assembly, name: str, held: bool) -> Port:
+    body, _, port = name.partition(".")
+    if body not in model.bodies:
+        raise ModelError(f"port '{name}': there is no body '{body}'; there are {', '.join(model.bodies)}.")
+    described = model.bodies[body]
+    if port not in described.port_names:
+        raise ModelError(f"port '{name}': '{body}' has no port '{port}'; it has {', '.join(described.port_names)}.")
+    return Port(name, structured(name), _turns(described), held)
+
+
+def _turns(body: Any) -> bool:
+    """Whether its ports have an orientation of their own: all but point masses and, in space, rods that nothing twists."""
+    stack = body.empty_stack()
+    stack.add("it", body)
+    from modular.port import PortName
+
+    side = stack.side("it", PortName("it", body.port_names[0]))
+    return len(side.directions) >= (1 if body.dimension == 2 else 3)
+
+
+# --- the description -------------------------------------------------------------------------------------------------
+
+
+def _text(root: ElementTree.Element) -> bytes:
+    ElementTree.indent(root)
+    return bytes(ElementTree.tostring(root, "UTF-8", xml_declaration=True))
+
+
+def _units(root: ElementTree.Element, layout: Layout) -> None:
+    used = dict.fromkeys(scalar.unit for scalar in layout.scalars if scalar.unit)
+    units = ElementTree.SubElement(root, "UnitDefinitions")
+    for name in used:
+        powers = zip(("kg", "m", "s", "rad"), UNITS[name], strict=True)
+        unit = ElementTree.SubElement(units, "Unit", name=name)
+        ElementTree.SubElement(unit, "BaseUnit", {base: str(power) for base, power in powers if power})
+
+
+def _attributes(scalar: Scalar, reference: int) -> dict[str, str]:
+    found = {"name": scalar.name, "valueReference": str(reference), "causality": scalar.causality}
+    if scalar.causality == "parameter":
+        found["variability"] = "fixed"
+    elif scalar.causality != "independent":
+        found["variability"] = "continuous"
+    if scalar.causality == "parameter":
+        found["initial"] = "exact"
+    elif scalar.causality == "output":
+        found["initial"] = "calculated"
+    if scalar.about:
+        found["description"] = scalar.about
+    return found
+
+
+def _experiment(root: ElementTree.Element, dt: float, until: float | None) -> None:
+    end = {} if until is None else {"stopTime": repr(float(until))}
+    ElementTree.SubElement(root, "DefaultExperiment", {"startTime": "0.0", **end, "stepSize": repr(dt)})
+
+
+def description_two(name: str, token: str, layout: Layout, dt: float, until: float | None, title: str) -> bytes:
+    """modelDescription.xml of FMI 2."""
+    root = ElementTree.Element(
+        "fmiModelDescription", fmiVersion="2.0", modelName=name, guid=token, description=title,
+        generationTool=f"modular {__version__}", variableNamingConvention="structured",
+    )  # fmt: skip
+    ElementTree.SubElement(
+        root, "CoSimulation", modelIdentifier=name, needsExecutionTool="true", canHandleVariableCommunicationStepSize="true",
+        canNotUseMemoryManagementFunctions="true", canGetAndSetFMUstate="true", canSerializeFMUstate="true",
+    )  # fmt: skip
+    _units(root, layout)
+    _experiment(root, dt, until)
+    variables = ElementTree.SubElement(root, "ModelVariables")
+    for reference, scalar in enumerate(layout.scalars):
+        variable = ElementTree.SubElement(variables, "ScalarVariable", _attributes(scalar, reference))
+        real = {} if scalar.unit is None else {"unit": scalar.unit}
+        if scalar.start is not None:
+            real["start"] = repr(scalar.start)
+        ElementTree.SubElement(variable, "Real", real)
+    structure = ElementTree.SubElement(root, "ModelStructure")
+    outputs = [str(k + 1) for k, scalar in enumerate(layout.scalars) if scalar.causality == "output"]
+    for part in ("Outputs", "InitialUnknowns"):
+        listed = ElementTree.SubElement(structure, part)
+        for index in outputs:
+            ElementTree.SubElement(listed, "Unknown", index=index)
+    return _text(root)
+
+
+def description_three(name: str, token: str, layout: Layout, dt: float, until: float | None, title: str) -> bytes:
+    """modelDescription.xml of FMI 3."""
+    root = ElementTree.Element(
+        "fmiModelDescription", fmiVersion="3.0", modelName=name, instantiationToken=token, description=title,
+        generationTool=f"modular {__version__}", variableNamingConvention="structured",
+    )  # fmt: skip
+    ElementTree.SubElement(
+        root, "CoSimulation", modelIdentifier=name, needsExecutionTool="true", canHandleVariableCommunicationStepSize="true",
+        canGetAndSetFMUState="true", canSerializeFMUState="true",
+    )  # fmt: skip
+    _units(root, layout)
+    _experiment(root, dt, until)
+    variables = ElementTree.SubElement(root, "ModelVariables")
+    for reference, scalar in enumerate(layout.scalars):
+        real = _attributes(scalar, reference) | ({} if scalar.unit is None else {"unit": scalar.unit})
+        if scalar.start is not None:
+            real["start"] = repr(scalar.start)
+        ElementTree.SubElement(variables, "Float64", real)
+    structure = ElementTree.SubElement(root, "ModelStructure")
+    outputs = [str(k) for k, scalar in enumerate(layout.scalars) if scalar.causality == "output"]
+    for part in ("Output", "InitialUnknown"):
+        for output in outputs:
+            ElementTree.SubElement(structure, part, valueReference=output)
+    return _text(root)
+
+
+def terminals(ports: Sequence[Port], dimension: int, version: int) -> bytes:
+    """Which variables belong to a port, as FMI 3 describes terminals."""
+    root = ElementTree.Element("fmiTerminalsAndIcons", fmiVersion="3.0")
+    if ports:
+        listed = ElementTree.SubElement(root, "Terminals")
+        for port in ports:
+            terminal = ElementTree.SubElement(
+                listed, "Terminal", name=port.called, matchingRule="bus", terminalKind="modular.PowerPort"
+            )
+            for scalar in (*port.inputs(dimension), *port.outputs(dimension)):
+                ElementTree.SubElement(
+                    terminal, "TerminalMemberVariable", variableName=scalar.name, memberName=scalar.name[len(port.called) + 1 :],
+                    variableKind="signal",
+                )  # fmt: skip
+    return _text(root)

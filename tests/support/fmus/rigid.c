@@ -1,0 +1,146 @@
+/* A rigid body in the plane, as somebody else's FMU: FMI 2, co-simulation (Runge-Kutta 4 of one part per step) and model exchange.
+   Force and moment act at a port that lies `arm` beside the mass centre; two defines make it misbehave. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { X, Y, TURN, VX, VY, SPIN, STATES };
+enum { FX = 10, FY, MZ, MASS, INERTIA, ARM, GRAVITY, DAMPING, PX, PY, ANGLE, PVX, PVY, OMEGA, KINETIC, POTENTIAL, FLOOR, LAST };
+
+typedef void *Component;
+typedef unsigned int Ref;
+typedef struct { double x[STATES], u[LAST], time; } Body;
+
+static void slopes(const Body *b, const double *x, double *dx) {
+  double c = cos(x[TURN]), s = sin(x[TURN]), ax = b->u[ARM] * c, ay = b->u[ARM] * s;
+  dx[X] = x[VX]; dx[Y] = x[VY]; dx[TURN] = x[SPIN];
+  dx[VX] = (b->u[FX] - b->u[DAMPING] * x[VX]) / b->u[MASS];
+  dx[VY] = (b->u[FY] - b->u[DAMPING] * x[VY]) / b->u[MASS] - b->u[GRAVITY];
+  dx[SPIN] = (b->u[MZ] + ax * b->u[FY] - ay * b->u[FX]) / b->u[INERTIA];
+}
+
+static double shown(const Body *b, Ref r) {
+  const double *x = b->x;
+  double ax = b->u[ARM] * cos(x[TURN]), ay = b->u[ARM] * sin(x[TURN]);
+  switch (r) {
+    case PX: return x[X] + ax;
+    case PY: return x[Y] + ay;
+    case ANGLE: return x[TURN];
+    case PVX: return x[VX] - x[SPIN] * ay;
+    case PVY: return x[VY] + x[SPIN] * ax;
+    case OMEGA: return x[SPIN];
+    case KINETIC: return 0.5 * b->u[MASS] * (x[VX] * x[VX] + x[VY] * x[VY]) + 0.5 * b->u[INERTIA] * x[SPIN] * x[SPIN];
+    case POTENTIAL: return b->u[MASS] * b->u[GRAVITY] * x[Y];
+  }
+  return r < STATES ? x[r] : b->u[r];
+}
+
+const char *fmi2GetTypesPlatform(void) { return "default"; }
+const char *fmi2GetVersion(void) { return "2.0"; }
+int fmi2SetDebugLogging(Component c, int on, size_t n, const char *const k[]) { return 0; }
+
+static void begin(Body *b) {
+  memset(b, 0, sizeof *b);
+  b->u[MASS] = 1.3; b->u[INERTIA] = 0.21; b->u[GRAVITY] = 9.81; b->u[FLOOR] = -1e9;
+}
+
+Component fmi2Instantiate(const char *n, int t, const char *g, const char *r, const void *f, int v, int l) {
+#ifdef UNLICENSED
+  typedef void (*Logger)(void *, const char *, int, const char *, const char *, ...);
+  (*(const Logger *)f)(0, n, 3, "logStatusError", "no licence was found on the server");
+  return 0;
+#endif
+  Body *b = malloc(sizeof(Body));
+  begin(b);
+  return b;
+}
+void fmi2FreeInstance(Component c) { free(c); }
+int fmi2SetupExperiment(Component c, int td, double t, double s, int sd, double e) { ((Body *)c)->time = s; return 0; }
+int fmi2EnterInitializationMode(Component c) { return 0; }
+int fmi2ExitInitializationMode(Component c) { return 0; }
+int fmi2Terminate(Component c) { return 0; }
+int fmi2Reset(Component c) { begin(c); return 0; }
+int fmi2GetReal(Component c, const Ref r[], size_t n, double v[]) {
+  for (size_t k = 0; k < n; k++) v[k] = shown(c, r[k]);
+  return 0;
+}
+int fmi2SetReal(Component c, const Ref r[], size_t n, const double v[]) {
+  for (size_t k = 0; k < n; k++) if (r[k] < STATES) ((Body *)c)->x[r[k]] = v[k]; else ((Body *)c)->u[r[k]] = v[k];
+  return 0;
+}
+int fmi2GetInteger(Component c, const Ref r[], size_t n, int v[]) { return 3; }
+int fmi2SetInteger(Component c, const Ref r[], size_t n, const int v[]) { return 3; }
+int fmi2GetBoolean(Component c, const Ref r[], size_t n, int v[]) { return 3; }
+int fmi2SetBoolean(Component c, const Ref r[], size_t n, const int v[]) { return 3; }
+int fmi2GetString(Component c, const Ref r[], size_t n, const char *v[]) { return 3; }
+int fmi2SetString(Component c, const Ref r[], size_t n, const char *const v[]) { return 3; }
+
+int fmi2GetFMUstate(Component c, Component *s) {
+  if (!*s) *s = malloc(sizeof(Body));
+  memcpy(*s, c, sizeof(Body));
+  return 0;
+}
+int fmi2SetFMUstate(Component c, Component s) { memcpy(c, s, sizeof(Body)); return 0; }
+int fmi2FreeFMUstate(Component c, Component *s) { free(*s); *s = 0; return 0; }
+int fmi2SerializedFMUstateSize(Component c, Component s, size_t *n) { *n = sizeof(Body); return 0; }
+int fmi2SerializeFMUstate(Component c, Component s, char d[], size_t n) { memcpy(d, s, n); return 0; }
+int fmi2DeSerializeFMUstate(Component c, const char d[], size_t n, Component *s) {
+  if (!*s) *s = malloc(sizeof(Body));
+  memcpy(*s, d, n);
+  return 0;
+}
+int fmi2GetDirectionalDerivative(Component c, const Ref a[], size_t n, const Ref b[], size_t m, const double x[], double y[]) { return 3; }
+
+int fmi2DoStep(Component c, double t, double h, int no) {
+  Body *b = c;
+  double k[4][STATES], y[STATES];
+#ifdef CRASHES
+  if (t > 0.0105) *(volatile int *)0 = 1;
+#endif
+#ifdef HANGS
+  if (t > 0.0105) for (;;) sleep(1);
+#endif
+#ifdef FAILS
+  if (t > 0.0105) return 3;
+#endif
+  for (int s = 0; s < 4; s++) {
+    for (int i = 0; i < STATES; i++) y[i] = b->x[i] + (s == 0 ? 0 : s == 3 ? h : 0.5 * h) * (s ? k[s - 1][i] : 0);
+    slopes(b, y, k[s]);
+  }
+  for (int i = 0; i < STATES; i++) b->x[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
+  b->time = t + h;
+  return 0;
+}
+int fmi2CancelStep(Component c) { return 3; }
+int fmi2SetRealInputDerivatives(Component c, const Ref r[], size_t n, const int o[], const double v[]) { return 3; }
+int fmi2GetRealOutputDerivatives(Component c, const Ref r[], size_t n, const int o[], double v[]) { return 3; }
+int fmi2GetStatus(Component c, int k, int *v) { return 2; }
+int fmi2GetRealStatus(Component c, int k, double *v) { return 2; }
+int fmi2GetIntegerStatus(Component c, int k, int *v) { return 2; }
+int fmi2GetBooleanStatus(Component c, int k, int *v) { return 2; }
+int fmi2GetStringStatus(Component c, int k, const char **v) { return 2; }
+
+/* model exchange: with EVENTS it bounces off a floor */
+typedef struct { int more, end, nominals, values, defined; double next; } EventInfo;
+int fmi2EnterEventMode(Component c) { return 0; }
+int fmi2NewDiscreteStates(Component c, EventInfo *e) {
+  memset(e, 0, sizeof *e);
+#ifdef EVENTS
+  Body *b = c;
+  if (b->x[Y] <= b->u[FLOOR] && b->x[VY] < 0) { b->x[VY] = -b->x[VY]; e->values = 1; }
+#endif
+  return 0;
+}
+int fmi2EnterContinuousTimeMode(Component c) { return 0; }
+int fmi2CompletedIntegratorStep(Component c, int no, int *event, int *end) { *event = *end = 0; return 0; }
+int fmi2SetTime(Component c, double t) { ((Body *)c)->time = t; return 0; }
+int fmi2SetContinuousStates(Component c, const double x[], size_t n) { memcpy(((Body *)c)->x, x, n * sizeof *x); return 0; }
+int fmi2GetDerivatives(Component c, double d[], size_t n) { slopes(c, ((Body *)c)->x, d); return 0; }
+int fmi2GetEventIndicators(Component c, double e[], size_t n) {
+  Body *b = c;
+  if (n) e[0] = b->x[Y] - b->u[FLOOR];
+  return 0;
+}
+int fmi2GetContinuousStates(Component c, double x[], size_t n) { memcpy(x, ((Body *)c)->x, n * sizeof *x); return 0; }
+int fmi2GetNominalsOfContinuousStates(Component c, double x[], size_t n) { for (size_t k = 0; k < n; k++) x[k] = 1; return 0; }

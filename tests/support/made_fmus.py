@@ -1,0 +1,86 @@
+"""FMUs of a stranger: a rigid body in C (fmus/rigid.c), compiled where there is a compiler."""
+
+import functools
+import shutil
+import subprocess
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent / "fmus" / "rigid.c"
+STATES = ["x", "y", "turn", "vx", "vy", "spin"]
+INPUTS = {"fx": 10, "fy": 11, "mz": 12}
+PARAMETERS = {"mass": 13, "inertia": 14, "arm": 15, "gravity": 16, "damping": 17, "floor": 26}
+OUTPUTS = {"px": 18, "py": 19, "angle": 20, "pvx": 21, "pvy": 22, "omega": 23, "kinetic": 24, "potential": 25}
+DEFAULTS = {"mass": 1.3, "inertia": 0.21, "gravity": 9.81, "floor": -1e9}
+
+
+def port(**changes):
+    from components.fmi import PowerPort
+
+    names = {
+        "position": ("px", "py"), "velocity": ("pvx", "pvy"), "force": ("fx", "fy"), "orientation": ("angle",),
+        "angular_velocity": ("omega",), "moment": ("mz",),
+    }  # fmt: skip
+    return PowerPort(**{**names, **changes})
+
+
+def rigid(*defines, saves=True):
+    """The file of one; `defines` let it misbehave, and `saves` says whether it gives its state."""
+    pytest.importorskip("fmpy", reason="FMPy is not installed; pip install -e '.[fmi]'")
+    if shutil.which("gcc") is None:
+        pytest.skip("there is no gcc to make an FMU with")
+    return _made(defines, saves)
+
+
+@functools.cache
+def _made(defines, saves):
+    folder = Path(tempfile.mkdtemp(prefix="modular-made-fmu-"))
+    library, path = folder / "rigid.so", folder / "rigid.fmu"
+    command = [
+        "gcc",
+        "-O2",
+        "-shared",
+        "-fPIC",
+        *(f"-D{name}" for name in defines),
+        str(SOURCE),
+        "-o",
+        str(library),
+        "-lm",
+    ]
+    subprocess.run(command, check=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("modelDescription.xml", description(saves, int("EVENTS" in defines)))
+        archive.write(library, "binaries/linux64/rigid.so")
+    return str(path)
+
+
+def description(saves, indicators):
+    lines, truth = [], str(saves).lower()
+    for k, name in enumerate(STATES):
+        lines.append(_scalar(name, k, 'causality="local" initial="exact"', 'start="0"'))
+    for k, name in enumerate(STATES):
+        lines.append(_scalar(f"der({name})", 100 + k, 'causality="local"', f'derivative="{k + 1}"'))
+    lines += [_scalar(name, k, 'causality="input"', 'start="0"') for name, k in INPUTS.items()]
+    for name, k in PARAMETERS.items():
+        start = f'start="{DEFAULTS.get(name, 0.0)}"'
+        lines.append(_scalar(name, k, 'causality="parameter" variability="tunable" initial="exact"', start))
+    lines += [_scalar(name, k, 'causality="output"', "") for name, k in OUTPUTS.items()]
+    first = 2 * len(STATES) + len(INPUTS) + len(PARAMETERS) + 1
+    outputs = "".join(f'<Unknown index="{first + k}"/>' for k in range(len(OUTPUTS)))
+    slopes = "".join(f'<Unknown index="{len(STATES) + 1 + k}"/>' for k in range(len(STATES)))
+    states = f'canGetAndSetFMUstate="{truth}" canSerializeFMUstate="{truth}"'
+    return f"""<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="2.0" modelName="rigid" guid="rigid" numberOfEventIndicators="{indicators}">
+<ModelExchange modelIdentifier="rigid" completedIntegratorStepNotNeeded="true" {states}/>
+<CoSimulation modelIdentifier="rigid" canHandleVariableCommunicationStepSize="true" {states}/>
+<ModelVariables>{"".join(lines)}</ModelVariables>
+<ModelStructure><Outputs>{outputs}</Outputs><Derivatives>{slopes}</Derivatives>
+<InitialUnknowns>{slopes}{outputs}</InitialUnknowns></ModelStructure>
+</fmiModelDescription>"""
+
+
+def _scalar(name, reference, attributes, real):
+    return f'<ScalarVariable name="{name}" valueReference="{reference}" {attributes}><Real {real}/></ScalarVariable>\n'
