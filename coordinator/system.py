@@ -249,9 +249,7 @@ class System:
         self.just_cut = [entry for entry in self.just_cut if entry[0] == self.tick + self.part]
         for k, (_, cut, attachment, preload) in enumerate(self.just_cut):
             if cut == edge:
-                del self.just_cut[
-                    k
-                ]  # it is there again: who cuts and joins many times in one instant leaves nothing behind
+                del self.just_cut[k]  # it is there again
                 return attachment if isinstance(attachment, Attachment) else attachment(), preload
         return None
 

@@ -51,7 +51,8 @@ class Inspection:
     @one_at_a_time
     def verify(self: Inspected, *, progress: Progress | None = None) -> Verification:
         """Run again at half and at twice the step, as far as it has come: how far it is off, and in which order that falls."""
-        found = verify(type(self), self.recorded, progress=progress)
+        make: Any = type(self)
+        found = verify(make, self.recorded, progress=progress)
         self.past.verified = found.to_data()
         return found
 
@@ -62,11 +63,12 @@ class Inspection:
         It costs half a run, and where motions are sensitive two and a half; `part`: less of it, from the start. None where there
         is no run at twice the step.
         """
+        make: Any = type(self)
         run = self.recorded
-        found = control(type(self), run, stiff=bool(self.system.implicit_forces), part=part)
+        found = control(make, run, stiff=bool(self.system.implicit_forces), part=part)
         if found is not None and found.doubtful and part == 1.0:
             with suppress(ModelError):  # it does not hold at half the step
-                measured = verify(type(self), run, coarse=found.coarse)
+                measured = verify(make, run, coarse=found.coarse)
                 self.past.verified, found = measured.to_data(), found.settled(measured)
         self.past.controlled = {} if found is None else found.to_data()
         return found
