@@ -16,7 +16,7 @@ class KeywordError(ModelError, TypeError):
 
 
 class MemoryShortage(MemoryError):
-    """Recording the run as asked would not fit in memory; said before it starts."""
+    """Recording the run as asked does not fit in memory; said before it starts, or where the room ends."""
 
 
 class Diverged(ArithmeticError):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from coordinator.checks import carrying
 from coordinator.checks.context import CheckContext
@@ -12,7 +12,6 @@ from coordinator.checks.control import Control, control
 from coordinator.checks.verification import Progress, Verification, verify
 from coordinator.couplings.margins import tightest
 from coordinator.engine.one_at_a_time import Turn, one_at_a_time
-from coordinator.record.repetition import Repeated
 from coordinator.record.run import Run
 from coordinator.system import System
 from modular.body import Bodies
@@ -40,11 +39,6 @@ class Inspected(CheckContext, Protocol):
         """Everything recorded so far."""
 
 
-def _maker(simulation: Inspected) -> Callable[..., Repeated]:
-    """What makes others like it."""
-    return cast("Callable[..., Repeated]", type(simulation))
-
-
 class Inspection:
     """What can be asked of a simulation."""
 
@@ -57,7 +51,8 @@ class Inspection:
     @one_at_a_time
     def verify(self: Inspected, *, progress: Progress | None = None) -> Verification:
         """Run again at half and at twice the step, as far as it has come: how far it is off, and in which order that falls."""
-        found = verify(_maker(self), self.recorded, progress=progress)
+        make: Any = type(self)
+        found = verify(make, self.recorded, progress=progress)
         self.past.verified = found.to_data()
         return found
 
@@ -68,11 +63,12 @@ class Inspection:
         It costs half a run, and where motions are sensitive two and a half; `part`: less of it, from the start. None where there
         is no run at twice the step.
         """
+        make: Any = type(self)
         run = self.recorded
-        found = control(_maker(self), run, stiff=bool(self.system.implicit_forces), part=part)
+        found = control(make, run, stiff=bool(self.system.implicit_forces), part=part)
         if found is not None and found.doubtful and part == 1.0:
             with suppress(ModelError):  # it does not hold at half the step
-                measured = verify(_maker(self), run, coarse=found.coarse)
+                measured = verify(make, run, coarse=found.coarse)
                 self.past.verified, found = measured.to_data(), found.settled(measured)
         self.past.controlled = {} if found is None else found.to_data()
         return found

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from errno import ENOMEM
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from platformdirs import user_cache_path
 
 from coordinator.record.recorder import Segment, Stored
 from coordinator.record.segments_as_data import segments_as_data, segments_from_data
-from modular.errors import ModelError
+from modular.errors import MemoryShortage, ModelError
 from modular.files import in_place, part_of, remove
 from modular.payload import chunks, unpacked
 
@@ -67,7 +68,17 @@ class OnDisk:
         """All that wait, into one piece."""
         waiting = self._waiting
         path, checksum = self._write(waiting, "")
-        for k, (segment, kept) in enumerate(zip(waiting, mapped(path, checksum), strict=True)):
+        try:
+            there = mapped(path, checksum)
+        except OSError as error:  # where what is mapped counts as memory, as with ulimit -v
+            if error.errno != ENOMEM:
+                raise
+            remove(path)  # it stays in memory, and is written again when there is room
+            raise MemoryShortage(
+                f"recording: samples in '{self.folder}' cannot be mapped: this process may have no more address space. What was "
+                "recorded is kept; raise the limit (ulimit -v, or the memory of the job), or record less often."
+            ) from error
+        for k, (segment, kept) in enumerate(zip(waiting, there, strict=True)):
             segment.ticks, segment.bodies, segment.joints, segment.forces = (
                 kept.ticks, kept.bodies, kept.joints, kept.forces,
             )  # fmt: skip

@@ -25,5 +25,5 @@ def build(amplitude: float = 0.02, frequency: float = 40.0, lean: float = 0.2) -
     tip = (length * sin(lean), length * cos(lean))
     shaken.add("rod", Rod((0.0, 0.0), tip, mass=0.3))
     shaken.join("bearing", Revolute(), "table.pin", "rod.start")
-    shaken.suggested = {"dt": 2e-4, "until": 2.0, "record_every": 2}
+    shaken.suggested = {"dt": 2e-5, "until": 2.0, "record_every": 20}
     return shaken

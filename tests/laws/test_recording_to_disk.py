@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tracemalloc
 import warnings
+from errno import ENOMEM
 from types import SimpleNamespace
 
 import numpy as np
@@ -170,6 +171,26 @@ def test_a_lack_of_memory_on_the_way_goes_to_disk_or_keeps_what_there_was(monkey
         assert len(kept) == simulation.tick + 1 > 100
         assert kept.digest == swing().run(simulation.time).digest
         assert simulation.run(0.3).digest == swing().run(0.3).digest
+
+
+def test_where_what_is_mapped_counts_as_memory_and_there_is_none_the_run_is_kept(monkeypatch, tmp_path):
+    """As with ulimit -v: a sentence, everything so far, and the rest where there is room again."""
+    usual, asked = np.memmap, []
+
+    def bounded(*arguments, **more):
+        asked.append(None)
+        if len(asked) > 3:
+            raise OSError(ENOMEM, "Cannot allocate memory")
+        return usual(*arguments, **more)
+
+    with swing() as simulation:
+        with monkeypatch.context() as scarce:
+            scarce.setattr(np, "memmap", bounded)
+            with pytest.raises(MemoryShortage, match=r"no more address space.*raise the limit"):
+                simulation.run(0.3, record_to=tmp_path)
+        assert 100 < len(simulation.recorded) == simulation.tick + 1
+        assert simulation.run(0.3).digest == swing().run(0.3).digest
+    assert Run.load(tmp_path).digest == swing().run(0.3).digest
 
 
 def test_what_neither_memory_nor_disk_can_hold_is_refused_before_it_begins(monkeypatch, tmp_path):

@@ -80,7 +80,7 @@ def told(judgements):
 
 # --- ready systems ---------------------------------------------------------------------------------------------------------
 
-TIMES = {"flexible-slider-crank": 0.1, "stacked-boxes": 0.1}  # [s]; the others go for longer
+TIMES = {"flexible-slider-crank": 0.1, "stacked-boxes": 0.1, "funnel": 0.2}  # [s]; the others go for longer
 UNKNOWN = {"bicycle-chain", "scissors", "spring-pendulum"}  # stiff: nobody knows better than their own step
 OFTEN = {"bouncing-ball": 500}  # times at which it is looked at: few would see no blow, in which it is off most
 ROLLS = {

@@ -8,6 +8,7 @@ import zoo
 from components import (
     AirDrag,
     Beam,
+    Coupler,
     Distance,
     DrivenDistance,
     DrivenPlace,
@@ -56,7 +57,9 @@ def drawn(seed, most, ratio, led, kinds):
     count = int(rng.integers(2, most + 1))
     points = [rng.normal(size=dimension) * 0.3]
     ends = {}  # free ends: port -> place
-    joint_types = [cls for cls, d in zoo.JOINTS if d == dimension and (led or cls not in LED)]
+    joint_types = [
+        cls for cls, d in zoo.JOINTS if d == dimension and (led or cls not in LED) and (kinds or cls is not Coupler)
+    ]
     for k in range(count):
         parent = None if k == 0 or rng.random() < 0.1 else rng.choice(list(ends))
         start = points[0] if parent is None else ends[parent]
