@@ -58,9 +58,7 @@ class System:
         self.uses: dict[str, tuple[str, ...]] = {}  # joints and forces on each body
         self.encounters: dict[str, tuple[str, str]] = {}  # forces between surfaces that are near each other, and whose
         self.closed: dict[str, Array] = {}  # ledgers of joints and forces that have gone
-        self.just_cut: list[
-            tuple[float, JointEdge, Attachment | Callable[[], Attachment], Array]
-        ] = []  # at this instant
+        self.just_cut: list[tuple[float, JointEdge, Attachment | Callable[[], Attachment], Array]] = []
         self.groups: list[tuple[str, ...]] = []  # bodies that were merged into one component
         self.tick = 0
         self.part = 0.0  # how far into the next tick a located event stands, or a change of the step
