@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -153,6 +154,37 @@ def test_events_of_model_exchange_are_located():
     period = 2.0 * np.sqrt(2.0 / 9.81)
     phase = (times + 0.5 * period) % period - 0.5 * period
     assert found[:, 0] == pytest.approx(1.0 - 0.5 * 9.81 * phase**2, abs=1e-9)
+
+
+SSD = """<?xml version="1.0"?>
+<ssd:SystemStructureDescription xmlns:ssd="http://ssp-standard.org/SSP1/SystemStructureDescription"
+ xmlns:ssv="http://ssp-standard.org/SSP1/SystemStructureParameterValues" version="1.0" name="pair"><ssd:System name="pair">
+<ssd:Elements>
+<ssd:Component name="a" source="resources/rigid.fmu"><ssd:ParameterBindings><ssd:ParameterBinding><ssd:ParameterValues>
+<ssv:ParameterSet version="1.0" name="p"><ssv:Parameters><ssv:Parameter name="x"><ssv:Real value="1.5"/></ssv:Parameter>
+</ssv:Parameters></ssv:ParameterSet></ssd:ParameterValues></ssd:ParameterBinding></ssd:ParameterBindings></ssd:Component>
+<ssd:Component name="b" source="resources/rigid.fmu"/></ssd:Elements>
+<ssd:Connections><ssd:Connection startElement="a" startConnector="px" endElement="b" endConnector="fx"/>
+<ssd:Connection startElement="b" startConnector="px" endElement="a" endConnector="fx"/></ssd:Connections>
+<ssd:ParameterBindings><ssd:ParameterBinding source="resources/all.ssv"/></ssd:ParameterBindings>
+</ssd:System></ssd:SystemStructureDescription>"""
+SSV = """<ssv:ParameterSet xmlns:ssv="http://ssp-standard.org/SSP1/SystemStructureParameterValues" version="1.0" name="all">
+<ssv:Parameters><ssv:Parameter name="b.mass"><ssv:Real value="2.5"/></ssv:Parameter></ssv:Parameters></ssv:ParameterSet>"""
+
+
+def test_systems_out_of_ssp_files_move_as_those_told_by_hand(tmp_path):
+    file = made_fmus.rigid()
+    with zipfile.ZipFile(tmp_path / "pair.ssp", "w") as archive:
+        archive.writestr("SystemStructure.ssd", SSD)
+        archive.writestr("resources/all.ssv", SSV)
+        archive.write(file, "resources/rigid.fmu")
+    by_hand = FmuNetwork(
+        {"a": file, "b": file}, {"b.fx": "a.px", "a.fx": "b.px"}, {"a.x": 1.5, "b.mass": 2.5}, "model exchange"
+    )
+    found = FmuNetwork.from_ssp(tmp_path / "pair.ssp", "model exchange").run(0.5, 0.05, ["a.px", "b.py"])[1]
+    assert np.array_equal(found, by_hand.run(0.5, 0.05, ["a.px", "b.py"])[1])
+    with pytest.raises(ModelError, match=r"is no SSP: those are ZIP files that hold a SystemStructure.ssd"):
+        FmuNetwork.from_ssp(file)
 
 
 REFUSALS = [
