@@ -20,6 +20,7 @@ from campaign import shortened
 from components import NewtonEulerBody, Revolute
 from components.fmi import Fmu, FmuNetwork, PowerPort
 from components.fmi.port import structured
+from components.fmi.unit import Unit
 from coordinator import BlackBox, Glued, Penalty, Relaxed, Simulation
 from modular import Assembly, CouplingError, ModelError
 from modular.errors import RunWarning
@@ -96,6 +97,20 @@ def test_without_its_state_it_is_held_by_springs_and_refused_by_what_repeats_ste
     for coupling in (Glued(), Relaxed()):
         with pytest.raises(CouplingError, match=r"drift and can be kicked.*lower cannot"):
             Simulation(on_a_rod(theirs(blind)), 1e-3, coupling)
+
+
+@pytest.mark.parametrize("saves", [True, False])
+def test_how_it_answers_forces_turns_with_it(saves):
+    """Closed form of a rigid body at a port beside its centre, after it has turned by 1.5 rad."""
+    unit = Unit("it", theirs(made_fmus.rigid(saves=saves), parameters={"spin": 5.0}))
+    unit.dt = 1e-3
+    unit.measure(1e-3)
+    for _ in range(300):
+        unit.advance(unit.still, 1e-3)
+    x, y = ARM * np.cos(1.5), ARM * np.sin(1.5)
+    lever = np.array([-y, x, 1.0])
+    expected = np.diag([1 / 1.3, 1 / 1.3, 0.0]) + np.outer(lever, lever) / 0.21
+    assert unit.answers(1e-3)[0] == pytest.approx(expected, abs=0.03)  # what a step of 5 mrad averages
 
 
 def test_two_fmus_are_glued_to_each_other():
