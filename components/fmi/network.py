@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from components.fmi.archive import give
 from components.fmi.machine import Machine
 from components.fmi.ssp import read_ssp
 from modular.component import Component
@@ -24,10 +25,16 @@ class FmuNetwork(Component):
     type; `interface`: "co-simulation" or "model exchange", or the first that each offers.
     """
 
+    names_functions: ClassVar[tuple[str, ...]] = ("files",)
+
     files: Mapping[str, str]
     connections: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     interface: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        give(self.files.values())
 
     @classmethod
     def from_ssp(cls, path: str | Path, interface: str | None = None) -> Self:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from components.fmi.port import structured
 from components.fmi.unit import Unit
 from coordinator import BlackBox, Glued, Penalty, Relaxed, Simulation
 from modular import Assembly, CouplingError, ModelError
+from modular.component import Component
 from modular.errors import RunWarning
 
 fmpy = pytest.importorskip("fmpy", reason="FMPy is not installed; pip install -e '.[fmi]'")
@@ -243,13 +245,30 @@ def test_an_fmu_that_fails_on_the_way_is_named_and_what_was_recorded_stays():
 # --- at one worker, which alone loads it ---------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def allowed(monkeypatch):
+    """As `modular --allow fmpy`: what a worker is told to load is named by a message."""
+    monkeypatch.setenv("MODULAR_ALLOW", "fmpy")
+
+
+def test_an_fmu_that_a_file_names_is_loaded_where_somebody_allows_it(tmp_path, monkeypatch):
+    file = shutil.copy(made_fmus.rigid(), tmp_path / "theirs.fmu")
+    data = theirs().to_data()
+    for there in (str(file), {"one": str(file)}):
+        body = Component.from_data({**data, "file": there})
+        with pytest.raises(ModelError, match=r"theirs.fmu' is named by a file or a message, and its code would run"):
+            body.empty_stack()
+    monkeypatch.setenv("MODULAR_ALLOW", "fmpy")
+    assert Component.from_data({**data, "file": str(file)}).empty_stack() is not None
+
+
 def at_a_worker():
     data = theirs().to_data()
     return BlackBox(data.pop("class"), worker="plant", ports=["start"], dimension=2, data=data)
 
 
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
-def test_at_a_worker_it_gives_the_bits_of_one_at_hand(coupling):
+def test_at_a_worker_it_gives_the_bits_of_one_at_hand(coupling, allowed):
     there = {"workers": {"plant": ["lower"], "rest": ["upper"]}, "launcher": "here"}
     one = ran(on_a_rod(theirs()), 1e-3, coupling).digest
     assert ran(on_a_rod(at_a_worker()), 1e-3, coupling).digest == one
@@ -259,7 +278,7 @@ def test_at_a_worker_it_gives_the_bits_of_one_at_hand(coupling):
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
-def test_a_worker_that_is_killed_comes_back_with_its_fmu_to_the_same_bits(coupling):
+def test_a_worker_that_is_killed_comes_back_with_its_fmu_to_the_same_bits(coupling, allowed):
     one, kills = ran(on_a_rod(theirs()), 1e-3, coupling, 0.5).digest, 3
     with Simulation(
         on_a_rod(at_a_worker()), 1e-3, coupling, workers={"plant": ["lower"], "rest": ["upper"]}
@@ -282,7 +301,7 @@ def test_a_worker_that_is_killed_comes_back_with_its_fmu_to_the_same_bits(coupli
 
 
 @pytest.mark.campaign
-def test_a_crash_takes_its_worker_and_is_told():
+def test_a_crash_takes_its_worker_and_is_told(allowed):
     """It is tried on three workers; the process of the simulation and all that was recorded stay."""
     data = theirs(made_fmus.rigid("CRASHES")).to_data()
     box = BlackBox(data.pop("class"), worker="plant", ports=["start"], dimension=2, data=data)
