@@ -42,7 +42,7 @@ class Component(Spelt):
     registered: ClassVar[dict[str, type[Component]]] = {}
     names_functions: ClassVar[
         tuple[str, ...]
-    ] = ()  # fields that may name a function, "module:function" (modular/allowed.py)
+    ] = ()  # fields that may name a function, "module:function" (modular/allowed.py), or a program in a file
 
     def __post_init__(self) -> None:
         """Take copies: arrays and lists become tuples, so that nobody else's edit reaches a description."""
@@ -76,6 +76,8 @@ class Component(Spelt):
             for name in kind.names_functions:
                 if isinstance(fields.get(name), str):
                     fields[name] = Read(fields[name])
+                elif isinstance(fields.get(name), Mapping):
+                    fields[name] = {key: Read(item) for key, item in fields[name].items()}
             return kind(**fields)
         except TypeError as error:
             raise ModelError(f"{data['class']}: its data do not fit its class: {error}") from error

@@ -7,14 +7,19 @@ import os
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from modular.allowed import allowed
+from modular.component import Read
 from modular.errors import ModelError
 
 REMEDY = "pip install 'modular-multibody[fmi]'"
 EXCHANGE, CO_SIMULATION = "model exchange", "co-simulation"
+PACKAGE = "fmpy"  # by whose name people allow FMUs that files and messages name (modular/allowed.py)
+_given: set[str] = set()  # files that a program of this process has named itself
 _opened: dict[tuple[str, float, int], Archive] = {}
 
 
@@ -99,8 +104,19 @@ class Archive:
         raise ModelError(f"{what}: '{self.path.name}' has no variable '{name}'; it has {', '.join(near)}, …")
 
 
+def give(paths: Iterable[str]) -> None:
+    """A program has named these files; what was read from a file or a message is none of them."""
+    _given.update(str(path) for path in paths if not isinstance(path, Read))
+
+
 def opened(path: str | Path) -> Archive:
-    """Unpack an FMU, or find where this process has unpacked it already."""
+    """Unpack an FMU, or find where this process has unpacked it already; its code will run, so somebody here must want it."""
+    if isinstance(path, Read) and str(path) not in _given and PACKAGE not in allowed():
+        raise ModelError(
+            f"FMU '{path}' is named by a file or a message, and its code would run, which is not allowed. If you trust it, call "
+            f"modular.allow('{PACKAGE}') in Python, or 'modular --allow {PACKAGE} …' on the command line, or set "
+            f"MODULAR_ALLOW={PACKAGE}."
+        )
     package, place = fmpy(), Path(path)
     try:
         known = place.resolve(strict=True)

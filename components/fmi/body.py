@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from components.fmi.archive import give
 from components.fmi.port import PowerPort, axes_of
 from modular.body import Body
 from modular.elements import RIGID_BODY_MOTIONS, Array
@@ -32,6 +33,8 @@ class Fmu(Body):
     refresh: ticks between two measurements of how it answers forces.
     """
 
+    names_functions: ClassVar[tuple[str, ...]] = ("file",)
+
     file: str | Mapping[str, str]
     ports: Mapping[str, PowerPort | str] = field(kw_only=True)
     dimension: int = field(kw_only=True, default=3)
@@ -46,19 +49,18 @@ class Fmu(Body):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.file, str):
-            return
-        object.__setattr__(self, "file", {str(name): str(path) for name, path in dict(self.file).items()})
+        give(self.files.values())
 
     @property
     def files(self) -> dict[str, str]:
         """By member; the one FMU has no name."""
-        return {"": self.file} if isinstance(self.file, str) else dict(self.file)
+        given: Any = self.file
+        return {"": given} if isinstance(given, str) else dict(given) if isinstance(given, Mapping) else {}
 
     @property
     def called(self) -> str:
         """As errors name it."""
-        return self.file if isinstance(self.file, str) else " + ".join(self.file.values())
+        return " + ".join(self.files.values())
 
     # --- a body ------------------------------------------------------------------------------------------------------
 

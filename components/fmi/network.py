@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from components.fmi.archive import give
 from components.fmi.machine import Machine
+from components.fmi.ssp import read_ssp
 from modular.component import Component
 from modular.elements import Array
 from modular.errors import ModelError
@@ -22,10 +25,21 @@ class FmuNetwork(Component):
     type; `interface`: "co-simulation" or "model exchange", or the first that each offers.
     """
 
+    names_functions: ClassVar[tuple[str, ...]] = ("files",)
+
     files: Mapping[str, str]
     connections: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     interface: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        give(self.files.values())
+
+    @classmethod
+    def from_ssp(cls, path: str | Path, interface: str | None = None) -> Self:
+        """The system of FMUs that an SSP file describes."""
+        return cls(**read_ssp(path), interface=interface)
 
     def machine(self) -> Machine:
         """All of them, instantiated."""

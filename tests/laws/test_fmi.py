@@ -2,12 +2,14 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +21,10 @@ from campaign import shortened
 from components import NewtonEulerBody, Revolute
 from components.fmi import Fmu, FmuNetwork, PowerPort
 from components.fmi.port import structured
+from components.fmi.unit import Unit
 from coordinator import BlackBox, Glued, Penalty, Relaxed, Simulation
 from modular import Assembly, CouplingError, ModelError
+from modular.component import Component
 from modular.errors import RunWarning
 
 fmpy = pytest.importorskip("fmpy", reason="FMPy is not installed; pip install -e '.[fmi]'")
@@ -97,6 +101,20 @@ def test_without_its_state_it_is_held_by_springs_and_refused_by_what_repeats_ste
             Simulation(on_a_rod(theirs(blind)), 1e-3, coupling)
 
 
+@pytest.mark.parametrize("saves", [True, False])
+def test_how_it_answers_forces_turns_with_it(saves):
+    """Closed form of a rigid body at a port beside its centre, after it has turned by 1.5 rad."""
+    unit = Unit("it", theirs(made_fmus.rigid(saves=saves), parameters={"spin": 5.0}))
+    unit.dt = 1e-3
+    unit.measure(1e-3)
+    for _ in range(300):
+        unit.advance(unit.still, 1e-3)
+    x, y = ARM * np.cos(1.5), ARM * np.sin(1.5)
+    lever = np.array([-y, x, 1.0])
+    expected = np.diag([1 / 1.3, 1 / 1.3, 0.0]) + np.outer(lever, lever) / 0.21
+    assert unit.answers(1e-3)[0] == pytest.approx(expected, abs=0.03)  # what a step of 5 mrad averages
+
+
 def test_two_fmus_are_glued_to_each_other():
     """The thesis's T-T: forces go into both, and what joins them finds the forces (Séguy 2003, I.3.5)."""
     model = Assembly(gravity=(0.0, -9.81))
@@ -155,6 +173,37 @@ def test_events_of_model_exchange_are_located():
     assert found[:, 0] == pytest.approx(1.0 - 0.5 * 9.81 * phase**2, abs=1e-9)
 
 
+SSD = """<?xml version="1.0"?>
+<ssd:SystemStructureDescription xmlns:ssd="http://ssp-standard.org/SSP1/SystemStructureDescription"
+ xmlns:ssv="http://ssp-standard.org/SSP1/SystemStructureParameterValues" version="1.0" name="pair"><ssd:System name="pair">
+<ssd:Elements>
+<ssd:Component name="a" source="resources/rigid.fmu"><ssd:ParameterBindings><ssd:ParameterBinding><ssd:ParameterValues>
+<ssv:ParameterSet version="1.0" name="p"><ssv:Parameters><ssv:Parameter name="x"><ssv:Real value="1.5"/></ssv:Parameter>
+</ssv:Parameters></ssv:ParameterSet></ssd:ParameterValues></ssd:ParameterBinding></ssd:ParameterBindings></ssd:Component>
+<ssd:Component name="b" source="resources/rigid.fmu"/></ssd:Elements>
+<ssd:Connections><ssd:Connection startElement="a" startConnector="px" endElement="b" endConnector="fx"/>
+<ssd:Connection startElement="b" startConnector="px" endElement="a" endConnector="fx"/></ssd:Connections>
+<ssd:ParameterBindings><ssd:ParameterBinding source="resources/all.ssv"/></ssd:ParameterBindings>
+</ssd:System></ssd:SystemStructureDescription>"""
+SSV = """<ssv:ParameterSet xmlns:ssv="http://ssp-standard.org/SSP1/SystemStructureParameterValues" version="1.0" name="all">
+<ssv:Parameters><ssv:Parameter name="b.mass"><ssv:Real value="2.5"/></ssv:Parameter></ssv:Parameters></ssv:ParameterSet>"""
+
+
+def test_systems_out_of_ssp_files_move_as_those_told_by_hand(tmp_path):
+    file = made_fmus.rigid()
+    with zipfile.ZipFile(tmp_path / "pair.ssp", "w") as archive:
+        archive.writestr("SystemStructure.ssd", SSD)
+        archive.writestr("resources/all.ssv", SSV)
+        archive.write(file, "resources/rigid.fmu")
+    by_hand = FmuNetwork(
+        {"a": file, "b": file}, {"b.fx": "a.px", "a.fx": "b.px"}, {"a.x": 1.5, "b.mass": 2.5}, "model exchange"
+    )
+    found = FmuNetwork.from_ssp(tmp_path / "pair.ssp", "model exchange").run(0.5, 0.05, ["a.px", "b.py"])[1]
+    assert np.array_equal(found, by_hand.run(0.5, 0.05, ["a.px", "b.py"])[1])
+    with pytest.raises(ModelError, match=r"is no SSP: those are ZIP files that hold a SystemStructure.ssd"):
+        FmuNetwork.from_ssp(file)
+
+
 REFUSALS = [
     (lambda: theirs("nowhere.fmu"), "there is no such file"),
     (lambda: theirs(__file__), "is no FMU: those are ZIP files"),
@@ -196,13 +245,30 @@ def test_an_fmu_that_fails_on_the_way_is_named_and_what_was_recorded_stays():
 # --- at one worker, which alone loads it ---------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def allowed(monkeypatch):
+    """As `modular --allow fmpy`: what a worker is told to load is named by a message."""
+    monkeypatch.setenv("MODULAR_ALLOW", "fmpy")
+
+
+def test_an_fmu_that_a_file_names_is_loaded_where_somebody_allows_it(tmp_path, monkeypatch):
+    file = shutil.copy(made_fmus.rigid(), tmp_path / "theirs.fmu")
+    data = theirs().to_data()
+    for there in (str(file), {"one": str(file)}):
+        body = Component.from_data({**data, "file": there})
+        with pytest.raises(ModelError, match=r"theirs.fmu' is named by a file or a message, and its code would run"):
+            body.empty_stack()
+    monkeypatch.setenv("MODULAR_ALLOW", "fmpy")
+    assert Component.from_data({**data, "file": str(file)}).empty_stack() is not None
+
+
 def at_a_worker():
     data = theirs().to_data()
     return BlackBox(data.pop("class"), worker="plant", ports=["start"], dimension=2, data=data)
 
 
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
-def test_at_a_worker_it_gives_the_bits_of_one_at_hand(coupling):
+def test_at_a_worker_it_gives_the_bits_of_one_at_hand(coupling, allowed):
     there = {"workers": {"plant": ["lower"], "rest": ["upper"]}, "launcher": "here"}
     one = ran(on_a_rod(theirs()), 1e-3, coupling).digest
     assert ran(on_a_rod(at_a_worker()), 1e-3, coupling).digest == one
@@ -212,7 +278,7 @@ def test_at_a_worker_it_gives_the_bits_of_one_at_hand(coupling):
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
-def test_a_worker_that_is_killed_comes_back_with_its_fmu_to_the_same_bits(coupling):
+def test_a_worker_that_is_killed_comes_back_with_its_fmu_to_the_same_bits(coupling, allowed):
     one, kills = ran(on_a_rod(theirs()), 1e-3, coupling, 0.5).digest, 3
     with Simulation(
         on_a_rod(at_a_worker()), 1e-3, coupling, workers={"plant": ["lower"], "rest": ["upper"]}
@@ -235,7 +301,7 @@ def test_a_worker_that_is_killed_comes_back_with_its_fmu_to_the_same_bits(coupli
 
 
 @pytest.mark.campaign
-def test_a_crash_takes_its_worker_and_is_told():
+def test_a_crash_takes_its_worker_and_is_told(allowed):
     """It is tried on three workers; the process of the simulation and all that was recorded stay."""
     data = theirs(made_fmus.rigid("CRASHES")).to_data()
     box = BlackBox(data.pop("class"), worker="plant", ports=["start"], dimension=2, data=data)
