@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 import scenarios
 from components import Solid
 from modular import ModelError
+from scenarios.models import read_model
 from scenarios.models.meshes import read_mesh
 
 SIZE = np.array([0.3, 0.5, 0.2])
@@ -133,3 +134,41 @@ def test_a_model_file_names_a_mesh_beside_it(tmp_path: Path):
         (tmp_path / "part.toml").write_text(text.format(name))
         with pytest.raises(ModelError, match=rf"part\.toml:3: bodies\.part\.solid\[0\]\.file: .*{said}"):
             scenarios.load(str(tmp_path / "part.toml"))
+
+
+MJCF = """<mujoco><compiler meshdir="parts" angle="radian"/><default><mesh scale="2 1 0.5"/></default><asset>
+<mesh file="bytes.STL"/>
+<mesh name="plain" file="box.obj" scale="1 1 1"/></asset><worldbody><body name="a" pos="1 2 3"><freejoint/>
+<geom type="mesh" mesh="bytes" pos="0.1 0 0.2" euler="0.3 0.2 0.1" density="700"/>
+<geom type="mesh" mesh="plain" mass="2"/></body></worldbody></mujoco>"""
+
+
+def test_meshes_of_mjcf_weigh_what_they_enclose(tmp_path: Path):
+    """Scaled and turned; the same as MuJoCo finds of them, where it is installed."""
+    (tmp_path / "parts").mkdir()
+    written(tmp_path / "parts")
+    file = tmp_path / "model.xml"
+    file.write_text(MJCF)
+    body = read_model(file).assembly.bodies["a"]
+    size = SIZE * (2, 1, 0.5)
+    turn = Rotation.from_euler("XYZ", (0.3, 0.2, 0.1)).as_matrix()
+    one = Solid.box(*size, density=700.0).moved(size / 2).turned(turn).moved((0.1, 0.0, 0.2))
+    whole = one + Solid.box(*SIZE, mass=2.0).moved(SIZE / 2)
+    assert body.mass == pytest.approx(whole.mass, rel=1e-6)
+    np.testing.assert_allclose(body.centre, whole.centre + np.array([1, 2, 3]), rtol=1e-6)
+    np.testing.assert_allclose(body.inertia, whole.inertia, rtol=1e-6, atol=1e-8)
+    for change, said in (
+        (('mesh="plain"', 'mesh="plan"'), "there is no mesh 'plan'; did you mean 'plain'"),
+        (('file="box.obj"', 'file="../../box.obj"'), "does not lie in the folder"),
+        (('file="box.obj"', 'file="gone.obj"'), r"cannot be read .* Or give its body an <inertial>"),
+        (('file="box.obj"', 'file="box.obj" refpos="0 0 1"'), "refpos and refquat of meshes are not read"),
+        (('type="mesh" mesh="plain"', 'type="box" mesh="plain"'), "is fitted to a mesh"),
+    ):
+        file.write_text(MJCF.replace(*change))
+        with pytest.raises(ModelError, match=rf"model\.xml:\d: .*{said}"):
+            read_model(file)
+    mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed; pip install -e '.[peers]'")
+    file.write_text(MJCF.replace('<mesh scale="', '<mesh inertia="exact" scale="'))
+    there = mujoco.MjModel.from_xml_path(str(file))
+    assert there.body_mass[1] == pytest.approx(body.mass, rel=1e-6)
+    np.testing.assert_allclose(np.sort(there.body_inertia[1]), np.linalg.eigvalsh(body.inertia), rtol=1e-6)
