@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from components.bodies import RigidBody
+from components.polyhedra import moments_of
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.numbers import number
@@ -26,8 +27,8 @@ VANISHING = 1e-12  # of the larger mass: what is left of a difference below it i
 class Solid:
     """A mass: how much [kg], its centre [m] and its second moment about that [kg m^2], in the axes that it was written in.
 
-    Made by `Solid.box`, `ball`, `cylinder`, `capsule`, each with `density` [kg/m^3] or `mass` [kg], about the origin; `moved` and
-    `turned` put it elsewhere, `+` joins two, `-` takes one out of another (a hole), and `body` makes a body of it.
+    Made by `Solid.box`, `ball`, `cylinder`, `capsule`, `mesh`, each with `density` [kg/m^3] or `mass` [kg], about the origin;
+    `moved` and `turned` put it elsewhere, `+` joins two, `-` takes one out of another (a hole), and `body` makes a body of it.
     """
 
     mass: float
@@ -64,6 +65,16 @@ class Solid:
         across = (middle * r * r / 4.0 + ends * r * r / 5.0) / (middle + ends)
         along = (middle * h * h / 12.0 + ends * (r * r / 5.0 + 3.0 * r * h / 8.0 + h * h / 4.0)) / (middle + ends)
         return cls._even("capsule", middle + ends, np.array([across, across, along]), density, mass)
+
+    @classmethod
+    def mesh(
+        cls, points: Sequence[Sequence[float]], faces: Sequence[Sequence[int]], *, density: float | None = None,
+        mass: float | None = None,
+    ) -> Solid:  # fmt: skip
+        """What flat faces close in: places [m], and for each face the numbers of its places, all the same way round."""
+        volume, centre, second = moments_of(points, faces)
+        even = cls._even("mesh", volume, np.zeros(3), density, mass)
+        return cls(even.mass, centre, even.mass * second)
 
     @classmethod
     def point(cls, mass: float, at: Sequence[float] = (0.0, 0.0, 0.0)) -> Solid:

@@ -176,7 +176,7 @@ def _function(name: str) -> Callable[..., Any]:
         hint = (
             f"did you mean '{near[0]}'?"
             if near
-            else f"known: {', '.join(names())}; or give a Python file, or a model file (.toml, .json, .urdf, .xml, .sdf)."
+            else f"known: {', '.join(names())}; or give a Python file, or a model file (.toml, .json, .urdf, .xml, .sdf, .usda)."
         )
         raise ModelError(f"there is no scenario '{name}'; {hint}")
     function = getattr(module, "build", None)

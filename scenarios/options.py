@@ -13,8 +13,8 @@ Scenario = Annotated[
     str,
     typer.Argument(
         metavar="TARGET",
-        help="A ready system, a model file (.toml, .json, .urdf, .xml, .sdf), or a Python file with build(**settings), which is "
-        "executed.",
+        help="A ready system, a model file (.toml, .json, .urdf, .xml, .sdf, .usda), or a Python file with build(**settings), "
+        "which is executed.",
     ),
 ]
 RunDir = Annotated[Path, typer.Argument(metavar="DIR", help="A run folder, as modular run or Run.save wrote it.")]

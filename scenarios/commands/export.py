@@ -82,7 +82,7 @@ def export(
             return
         if settings or strict:
             raise ModelError(
-                "--set and --strict are for models; write one as FILE.xml (MJCF), FILE.urdf or FILE.sdf with --out."
+                "--set and --strict are for models; write one as FILE.xml (MJCF), FILE.urdf, FILE.sdf or FILE.usda with --out."
             )
         from coordinator.record.export import write_csv, write_netcdf
         from scenarios.report.folder import EXPORT_FILES, check_writable, load_run

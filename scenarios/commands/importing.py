@@ -24,7 +24,9 @@ def import_(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="FILE.urdf, FILE.xml (MJCF), FILE.sdf, or a model of ours.", show_default=False
+            metavar="FILE",
+            help="FILE.urdf, FILE.xml (MJCF), FILE.sdf, FILE.usda, or a model of ours.",
+            show_default=False,
         ),
     ],
     out: Annotated[
@@ -66,13 +68,15 @@ def import_(
       [bold]modular import model.json -o model.toml[/bold]
       [bold]modular run robot.urdf --set base=free --set repair=true[/bold]
 
-    Links become bodies and their frames ports, links that are joined by fixed joints one body. Limits become stops, friction and
-    damping forces, and an effort a motor that rests until it is told what to do. Links without mass are held on what they hang on.
+    Links become bodies and their frames ports, links that are joined by fixed joints one body. Joints that follow others are
+    coupled. Limits become stops, friction and damping forces, and an effort a motor that rests until it is told what to do. Links
+    without mass are held on what they hang on.
 
     An inertia that no body has is refused, with its eigenvalues and the nearest possible one, which --repair takes. Joints
     begin at 0, or at the stop nearest to it.
 
-    Every verb that takes a model takes FILE.urdf, FILE.xml (MJCF) and FILE.sdf as well; options of reading are then given by --set.
+    Every verb that takes a model takes FILE.urdf, FILE.xml (MJCF), FILE.sdf and FILE.usda as well; options of reading are then
+    given by --set, such as --set contacts=true.
 
     Models of ours, .toml and .json, are written in the other form; sums, repeats and includes are worked out.
 

@@ -38,7 +38,7 @@ def live(
         str,
         typer.Argument(
             metavar="TARGET",
-            help="A ready system (see modular list), a model file (.toml, .json, .urdf, .xml, .sdf), a Python file with "
+            help="A ready system (see modular list), a model file (.toml, .json, .urdf, .xml, .sdf, .usda), a Python file with "
             "build(**settings), which is executed, or a run folder.",
         ),
     ],

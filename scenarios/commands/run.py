@@ -43,7 +43,7 @@ def run(
         str,
         typer.Argument(
             metavar="TARGET",
-            help="A ready system (see modular list), a model file (.toml, .json, .urdf, .xml, .sdf), or a Python file with "
+            help="A ready system (see modular list), a model file (.toml, .json, .urdf, .xml, .sdf, .usda), or a Python file with "
             "build(**settings), which is executed.",
         ),
     ],

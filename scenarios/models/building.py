@@ -45,6 +45,7 @@ from scenarios.models.touching import left_out, placed
 
 BASES = ("fixed", "free")
 UNSAFE_LETTERS = re.compile(r"[./\\\s]")
+SAME_ANGLE = 1e-9  # [rad]: values of joints that differ by less are one
 LONGEST = MAX_NAME_LENGTH - 20  # letters, so that "-friction" and a number have room
 
 
@@ -256,6 +257,13 @@ class _Builder:
     def _couple(self, pair: Pair) -> None:
         """A joint that follows another."""
         hinges, joint = (pair.leader, pair.follower), pair.follower.joint
+        assert joint.mimic is not None
+        led = joint.mimic.multiplier * self.begins[joint.mimic.joint] + joint.mimic.offset
+        if abs(self.begins[joint.name] - led) > SAME_ANGLE:
+            raise joint.element.refuse(
+                f"joint '{shown(joint.name)}' is to begin at {self.begins[joint.name]:g}, and follows "
+                f"'{shown(joint.mimic.joint)}', which puts it at {led:g}; give a value for that one."
+            )
         ends = [self._ends(hinge.joint)[hinge.child] for hinge in hinges]
         at = next((_row(hinge.place) for hinge, end in zip(hinges, ends, strict=True) if end == GROUND), None)
         name = self._force_name(f"{self.names[joint.name]}-follows")

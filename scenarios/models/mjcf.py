@@ -66,13 +66,15 @@ def robot_of(root: Element, report: Report) -> Robot:
 
 class _Reader:
     def __init__(self, root: Element, report: Report) -> None:
-        self.report, self.classes = report, Classes()
+        self.report, self.classes = report, Classes(folder=report.folder)
         self.robot = Robot(root.attributes.get("model", "").strip(), root)
         self.frames: dict[str, Frame] = {}  # of bodies, in the world
         self.links: dict[str, Frame] = {}  # of links, in the world
         self.worlds = list(root.all("worldbody"))
         for element in root.inside:
             self._prepare(element)
+        for element in root.all("asset"):
+            self.classes.read_meshes(element)
         if not self.worlds:
             raise root.refuse("it has no <worldbody>; a model has one.")
         world = Link(WORLD, self.worlds[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -26,6 +27,16 @@ class Classes:
     from_shapes: str = "auto"
     auto_limits: bool = True
     total_mass: float | None = None  # [kg], of all bodies together, where it is given
+    folder: Path | None = None  # of the model
+    mesh_folder: str = ""  # of its meshes, in there
+    meshes: dict[str, Element] = field(default_factory=dict)
+
+    def read_meshes(self, assets: Element) -> None:
+        """Meshes by their names, or those of their files; read where one weighs something."""
+        for mesh in assets.all("mesh"):
+            whole = self.completed(mesh, MAIN)
+            name = whole.attributes.get("name", Path(whole.attributes.get("file", "")).stem)
+            self.meshes.setdefault(name.strip(), whole)
 
     def read_compiler(self, element: Element) -> None:
         """Angles and where inertias come from."""
@@ -39,6 +50,7 @@ class Classes:
         self.total_mass = total if total > 0.0 else self.total_mass
         self.from_shapes = element.attributes.get("inertiafromgeom", self.from_shapes)
         self.auto_limits = element.attributes.get("autolimits", "true") == "true"
+        self.mesh_folder = element.attributes.get("meshdir", element.attributes.get("assetdir", self.mesh_folder))
         self.sequence = element.attributes.get("eulerseq", self.sequence)
         if len(self.sequence) != 3 or not set(self.sequence.lower()) <= set("xyz"):
             raise element.refuse(f'eulerseq="{shown(self.sequence)}"; give three letters of x, y, z.')

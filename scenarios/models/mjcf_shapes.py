@@ -7,7 +7,9 @@ import numpy as np
 from components import Solid
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.names import missing
 from scenarios.models.markup import Element, shown
+from scenarios.models.meshes import read_mesh
 from scenarios.models.mjcf_classes import Classes, numbers, some_numbers, upright
 from scenarios.models.robot import USUAL_FRICTION, Frame, Touching
 
@@ -24,7 +26,7 @@ def solid_of(geom: Element, classes: Classes) -> Solid | None:
     if kind in WITHOUT_MASS or mass == 0.0 or (mass is None and density == 0.0):
         return None
     if kind == "mesh" or "mesh" in geom.attributes:
-        raise geom.refuse('a mesh, whose mass is not read; give its body an <inertial>, or the geom mass="0".')
+        return _mesh(geom, classes, {"density": density} if mass is None else {"mass": mass})
     if kind not in SIZES:
         raise geom.refuse(f'type="{shown(kind)}"; give one of {", ".join([*SIZES, *WITHOUT_MASS, "mesh"])}.')
     if geom.attributes.get("shellinertia") == "true":
@@ -90,3 +92,28 @@ def _solid(kind: str, size: Array, density: float | None, mass: float | None) ->
     ball = Solid.ball(1.0, density=None if density is None else density * x * y * z, mass=mass)
     stretched = np.diag([x, y, z])
     return Solid(ball.mass, ball.centre, stretched @ ball.second_moment @ stretched)
+
+
+def _mesh(geom: Element, classes: Classes, given: dict[str, float]) -> Solid:
+    """What a mesh beside the file encloses; a mesh that is open is refused."""
+    asset = classes.meshes.get(geom.text("mesh"))
+    if asset is None:
+        raise geom.refuse(missing("mesh", shown(geom.text("mesh")), classes.meshes))
+    if geom.attributes.get("type", "mesh") != "mesh":
+        raise geom.refuse(
+            f'type="{shown(geom.attributes["type"])}" is fitted to a mesh, which is not read; write its sizes.'
+        )
+    home = classes.folder
+    path = None if home is None else (home / classes.mesh_folder / asset.text("file")).resolve()
+    if home is None or path is None or not path.is_relative_to(home):
+        raise asset.refuse("its file does not lie in the folder of the model or below it; put it there.")
+    stretch = asset.vector("scale", (1.0, 1.0, 1.0))
+    if "refpos" in asset.attributes or "refquat" in asset.attributes:
+        raise asset.refuse("refpos and refquat of meshes are not read; move the geom.")
+    frame = classes.frame(geom)
+    try:
+        points, faces = read_mesh(path)
+        places = points * stretch
+        return Solid.mesh(places, faces, **given).turned(frame.turn).moved(frame.place.tolist())  # type: ignore[arg-type]
+    except ModelError as error:
+        raise geom.refuse(f'{error} Or give its body an <inertial>, or the geom mass="0".') from error

@@ -62,7 +62,7 @@ def read_model(
             f"'{path}': files of other programs are read by their ending, {', '.join(IMPORTED)}; our own, {' and '.join(OWN)}, by "
             "scenarios.load."
         )
-    report = Report(path.name)
+    report = Report(path.name, path.resolve().parent)
     root = usd.element_of(path, report) if path.suffix in ENDINGS else parsed_file(path)
     robot = READERS.get(root.tag, urdf).robot_of(root, report)
     if base == "free" and READERS.get(root.tag, urdf) is not urdf:

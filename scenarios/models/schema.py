@@ -19,6 +19,7 @@ from scenarios.models.solid_parts import WORKED_OUT, shapes
 Schema = dict[str, Any]
 NUMBER: Schema = {"$ref": "#/definitions/number"}
 ANYTHING: Schema = {}
+FILE: Schema = {"file": {"type": "string", "description": "STL or OBJ, beside the model or below it."}, "scale": NUMBER}
 SUM_OR_NUMBER: Schema = {
     "description": 'A number, or a sum of parameters such as "length / 2" or "30 * deg".',
     "anyOf": [{"type": "number"}, {"type": "string"}],
@@ -142,7 +143,12 @@ def _of_solid(base: type[Component], kind: Kind, definitions: dict[str, Schema])
     placing = {"at": _place(), "turned": rotation, "hole": {"type": "boolean"}}
     each = [
         _table(
-            {"shape": {"const": name}, **{key: _value(hint, definitions) for key, hint in hints.items()}, **placing},
+            {
+                "shape": {"const": name},
+                **{key: _value(hint, definitions) for key, hint in hints.items()},
+                **placing,
+                **(FILE if name == "mesh" else {}),
+            },
             ("shape",),
         )
         for name, (_, hints) in shapes().items()

@@ -10,6 +10,7 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,10 @@ from modular.names import hint
 from scenarios.models.document import Node
 from scenarios.models.kinds import named
 from scenarios.models.markup import shown
+from scenarios.models.meshes import read_mesh
 from scenarios.models.values import FAILURES, Scope, fields_of, kind_at, made, number, read_value, told
 
+FILED = ("file", "scale")  # of a mesh: STL or OBJ, and metres per unit
 PLACING = ("at", "turned", "hole")
 WORKED_OUT = ("mass", "inertia", "centre")  # what a body has of its solid
 
@@ -82,12 +85,22 @@ def _shape(node: Node, scope: Scope) -> tuple[Solid, bool]:
         what = "it has no shape" if name is None else f"there is no shape {shown(repr(name.value))}"
         raise (name or node).refuse(f"{what}; {hint('' if name is None else str(name.value), shapes())}")
     maker, hints = shapes()[name.value.lower()]
-    values = {}
+    values: dict[str, Any] = {}
+    if name.value.lower() == "mesh" and "file" in node.value:
+        values = _from_file(node, scope)
+    filed = FILED if name.value.lower() == "mesh" else ()
     for key, part in node.items():
+        if values and key in FILED:
+            continue
+        if values and key in ("points", "faces"):
+            raise node.refuse("the file says it already; leave it out, or take file = … out.", key)
         if key in hints:
             values[key] = read_value(part, hints[key], scope)
         elif key not in ("shape", *PLACING):
-            raise node.refuse(f"a {name.value} has no '{shown(key)}'; {hint(key, [*hints, *PLACING])}", key)
+            raise node.refuse(
+                f"a {name.value} has no '{shown(key)}'; {hint(key, [*hints, *PLACING, *filed])}",
+                key,
+            )
     empty = inspect.Parameter.empty
     given = inspect.signature(maker).parameters
     if lacking := [key for key, each in given.items() if each.default is empty and key not in values]:
@@ -103,6 +116,20 @@ def _shape(node: Node, scope: Scope) -> tuple[Solid, bool]:
         raise told(error, node) from error
     hole = node.get("hole")
     return solid, hole is not None and bool(read_value(hole, bool, scope))
+
+
+def _from_file(node: Node, scope: Scope) -> dict[str, Any]:
+    """Places and faces of a mesh in a file beside the model, or below it."""
+    home = Path(node.source.path).resolve().parent
+    path = (home / read_value(node.inside("file"), str, scope)).resolve()
+    if not path.is_relative_to(home):
+        raise node.refuse(f"'{path}' does not lie in the folder of the model or below it; put it there.", "file")
+    scale = number(node.inside("scale"), scope, "a factor") if "scale" in node.value else 1.0
+    try:
+        points, faces = read_mesh(path)
+    except ModelError as error:
+        raise node.refuse(str(error), "file") from error
+    return {"points": scale * points, "faces": faces}
 
 
 def _rotation(node: Node, scope: Scope) -> Array:

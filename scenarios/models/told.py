@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from modular.errors import ModelError
 from scenarios.models.markup import Element, shown
@@ -36,6 +37,7 @@ class Report:
     """All elements of a file."""
 
     file: str
+    folder: Path | None = None  # in which the file lies: of meshes beside it
     entries: list[Entry] = field(default_factory=list)
 
     def tell(self, fate: str, element: Element, what: str) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from components import Solid
 from modular.elements import Array
+from modular.errors import ModelError
 
 WATER = 1000.0  # [kg/m^3], what USD takes where nothing is said
 
@@ -55,7 +56,26 @@ def geometry_of(pxr: Any, shape: Any, stretch: Array) -> tuple[str, Array, dict[
 def solid_of(pxr: Any, shape: Any, stretch: Array, mass: float, density: float) -> Solid | None:
     """In the axes of the shape [m]; None where it is none that is known."""
     given: dict[str, float] = {"mass": mass} if mass > 0.0 else {"density": density}
+    if shape.IsA(pxr.UsdGeom.Mesh):
+        return _mesh(pxr.UsdGeom.Mesh(shape), stretch, given)
     kind, turn, told = geometry_of(pxr, shape, stretch)
     sizes = [float(word) for text in told.values() for word in text.split()]
     made = {"box": Solid.box, "sphere": Solid.ball, "cylinder": Solid.cylinder, "capsule": Solid.capsule}.get(kind)
     return None if made is None or not sizes else made(*sizes, **given).turned(turn)  # type: ignore[operator]
+
+
+def _mesh(mesh: Any, stretch: Array, given: dict[str, float]) -> Solid | None:
+    """A closed mesh; None where it has no inside."""
+    points = np.array(mesh.GetPointsAttr().Get() or (), float).reshape(-1, 3) * stretch
+    counts, numbers = (
+        list(attribute.Get() or ()) for attribute in (mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr())
+    )
+    ends = np.cumsum(counts, dtype=np.int64)
+    faces = [[int(k) for k in numbers[end - count : end]] for end, count in zip(ends, counts, strict=True)]
+    places, which = np.unique(points, axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    kept = [[int(which[k]) for k in face] for face in faces if all(0 <= k < len(which) for k in face)]
+    try:
+        return Solid.mesh(places, [face for face in kept if len(set(face)) == len(face)], **given)  # type: ignore[arg-type]
+    except ModelError:
+        return None

@@ -141,7 +141,7 @@ BODY = '<mujoco><worldbody>\n<body name="a">\n<joint/>\n<geom size="0.1"/>\n</bo
         ("<joint/>", '<joint class="b"/>', r"model.xml:3: .*there is no class 'b'"),
         ("<joint/>", '<joint/><joint type="slide" axis="1 0 0"/>', r"model.xml:2: .*together none that is known"),
         ("<joint/>", '<joint range="1 -1"/>', r"model.xml:3: .*two numbers that rise"),
-        ('<geom size="0.1"/>', '<geom type="mesh" mesh="m"/>', r"model.xml:4: .*a mesh"),
+        ('<geom size="0.1"/>', '<geom type="mesh" mesh="m"/>', r"model.xml:4: .*there is no mesh"),
         ('<geom size="0.1"/>', '<geom size="-1"/>', r"model.xml:4: .*above 0"),
         ('<geom size="0.1"/>', '<geom size="1 x"/>', r"model.xml:4: .*finite numbers"),
         ('<geom size="0.1"/>', '<geom size="0.1"/><replicate/>', r"model.xml:4: <replicate>: it makes bodies"),

@@ -308,5 +308,10 @@ def test_what_cannot_follow_is_told_with_the_reason(written):
     alone = gripper().replace('<mimic joint="lead" multiplier="-1"/>', "")
     (dropped,) = read_model(written(alone)).report.of(DROPPED)
     assert "no two hinges of one body" in dropped.what
+    assert read_model(written(gripper()), values={"lead": 0.4, "other": -0.4}).values["tip"] == pytest.approx(0.1)
+    with pytest.raises(
+        ModelError, match=r"joint 'other' is to begin at 0\.3, and follows 'lead', which puts it at -0\.4"
+    ):
+        read_model(written(gripper()), values={"lead": 0.4, "other": 0.3})
     with pytest.raises(ModelError, match="there is no joint that has a value 'lend'; did you mean 'lead'"):
         read_model(written(gripper().replace('joint="lead" multiplier="-1"', 'joint="lend"')))
