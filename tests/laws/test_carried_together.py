@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from components import Box, Contact, HalfSpace, Revolute, RigidBody, Sphere, Surface
+from components import Box, Contact, HalfSpace, LedBody, Revolute, RigidBody, Sine, Sphere, Surface
 from coordinator import Glued, Mixed, Penalty, Relaxed, Simulation, resume
 from modular import Assembly
 
@@ -96,6 +96,20 @@ def test_what_is_let_go_by_a_joint_is_carried_with_all_others():
         simulation.cut("pin")
         run = simulation.run(1.0)
     assert run.position("top.G")[-1, 1] == pytest.approx(SIDE / 2 + 4 * SIDE, abs=1e-9)
+
+
+def test_a_tower_on_a_lift_goes_with_it():
+    """Up and down by 5 cm, with almost half of the weight more or less; on springs it went in by 5 mm."""
+    model, box = Assembly(gravity=(0.0, -G)), Box((SIDE, SIDE))
+    model.add("lift", LedBody(way=Sine((0.0, 0.05), 1.5, -np.pi / 2), centre=(0, 0), ports={"G": (0, 0)}))
+    for k in range(8):
+        put(model, f"box{k}", (0.0, SIDE / 2 + k * SIDE + (k + 1) * 2e-4))
+        below, law = ("lift.G", HalfSpace()) if k == 0 else (f"box{k - 1}.G", box)
+        model.apply(f"under{k}", Contact(law, box, 0.5), below, f"box{k}.G")
+    run = fallen(model, 1.5, Penalty())
+    for k in range(8):
+        over = run.position(f"box{k}.G")[20:, 1] - run.position("lift.G")[20:, 1]
+        np.testing.assert_allclose(over, SIDE / 2 + k * SIDE, rtol=0, atol=2e-6)
 
 
 def heap(count, backwards=False):
