@@ -6,6 +6,9 @@ from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
+import numpy as np
+import numpy.typing as npt
+
 from modular.component import Component
 from modular.elements import Array, Elements, Indices
 from modular.side import Mark, Side
@@ -205,8 +208,13 @@ class BeginsAtRest(Protocol):
     row: dict[str, int]
     rests: Array  # 1 where one carries something, or is to
     company: Array  # how many meet one of its bodies at most
+    free: Indices  # 1 where its bodies are rigid, and all else that acts on them asks nothing of the step
     begins: Array  # 1 where one is to, and has not begun; BEGUN where it has, and the first tick is still to come
     starts: Array  # with which forces such a one would begin, (n, ...)
+
+    @property
+    def follows_step(self) -> npt.NDArray[np.bool_]:
+        """Which have no stiffness of their own, (n,)."""
 
     @property
     def loads(self) -> Array:

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from components.forces.contact_answers import compute_margin_loop, compute_mobility_loop, request_load_loop
+from components.forces.contact_carrying import CARRYING_SIZE
 from components.forces.contact_law import (
     apply_recorded_loop,
     contact_loop,
@@ -36,8 +38,9 @@ class Contact(Force):
     """Unilateral contact of a shape on one port with a shape on another; on the ground a shape is placed in the world.
 
     `friction` is Coulomb's coefficient. Impacts part with `restitution` times the velocity with which they met; left out, 0.
-    Bodies that rest on each other are held by springs, as stiff as the step allows; or by `stiffness` [N/m] and `damping`
-    [N s/m] at each point, if given, and then there are impacts in one instant only if `restitution` is given too.
+    Bodies that rest on each other do not go into each other; where joints, springs or dampers act on them, or they are flexible,
+    they are held by springs, as stiff as the step allows. `stiffness` [N/m] and `damping` [N s/m] are those of springs at each
+    point, if given, and then there are impacts in one instant only if `restitution` is given too.
     Shapes that begin in each other are thrown apart, and that is told; with `let_out` they only go no deeper, and come out by
     themselves: gaps count from how deep they are, at most from how deep they have been since.
     """
@@ -164,6 +167,7 @@ class Contacts(ForceStack):
     """Contacts, one row each."""
 
     remembered = ("now", "before", "did", "rests", "company", "sunk")
+    most_fields = 64
     recorded = ("did",)
     error_columns = ("sunk",)
     forward_only = True
@@ -197,6 +201,10 @@ class Contacts(ForceStack):
     nearing: Array  # how fast those come to which a blow may reach, 0 where it does not
     paid: Array  # what of its impulses the tick before has owed [N s]
     rubbed: Array  # and of those of friction, where they were found together
+    free: Indices  # see modular.force.BeginsAtRest: such contacts carry what rests together
+    carrying: Array  # see contact_carrying.py, also for those that follow
+    home: Indices
+    moved: Array
     meeting: Array  # see contact_meetings.py, also for those that follow
     ring: Indices
     first_on: Indices
@@ -204,7 +212,7 @@ class Contacts(ForceStack):
     cluster: Indices
     when: Array  # the next point of it meets, -1 where that is to be found anew [s]
     group: Indices
-    sunk: Array  # how deep shapes have been in each other on springs as stiff as the step says, and dt times jumps of velocity [m]
+    sunk: Array  # how deep what rests has been in each other, and dt times jumps of velocity [m]
 
     def __init__(self, dimension: int) -> None:
         count = 2 if dimension == 2 else 4
@@ -240,6 +248,10 @@ class Contacts(ForceStack):
         self.column("paid", 8)
         self.column("rubbed", 8, 3)
         self.column("meeting", MEETING_SIZE)
+        self.column("free", dtype=np.int64)
+        self.column("carrying", CARRYING_SIZE)
+        self.column("home", 2, dtype=np.int64)
+        self.column("moved", 2, 6)
         self.loops = {
             "exert": contact_loop, "strike_together": strike_together_loop, "exert_struck": contact_loop,
             "end_strikes": end_strikes_loop, "account": account_loop,
@@ -265,6 +277,7 @@ class Contacts(ForceStack):
         given = (force.restitution, force.stiffness, force.damping)
         self.law[row] = force.friction, *(-1.0 if value is None else value for value in given), float(force.let_out)
         self.carry[row], self.company[row], self.body[row] = -1.0, 1.0, NOBODY
+        self.free[row] = 0
 
     def exert(self, elements: Elements, time: float) -> None:
         """Write the forces on the elements, blows as they were found together."""
@@ -276,6 +289,11 @@ class Contacts(ForceStack):
     def read_velocity(self) -> list[str]:
         """None: how fast shapes meet it takes from where they were a tick ago."""
         return []
+
+    @property
+    def follows_step(self) -> npt.NDArray[np.bool_]:
+        """Without a stiffness of their own."""
+        return np.asarray(self.law[: self.count, 2] < 0.0)
 
     @property
     def loads(self) -> Array:

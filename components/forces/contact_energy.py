@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.forces.contact_pair import Pair, answer_to
+from components.forces.contact_pair import Pair, Patch, answer_to, push
 from modular.blocks import room
 from modular.elements import Array
 from modular.kernel import kernel
@@ -19,10 +19,16 @@ def power_of(wrench: Array, rates: Array) -> float:
 
 
 @kernel
-def take(pair: Pair) -> None:
-    """What it takes, as far as it is known what others do at this instant."""
-    rates = room((4, 3))
-    answer_to(pair, pair.wrench, rates)
+def take(pair: Pair, patch: Patch) -> None:
+    """What it takes, as far as it is known what others do at this instant, and with what it will carry what rests."""
+    rates, whole = room((4, 3)), room((3, 3))
+    for k in range(3):
+        for c in range(3):
+            whole[k, c] = pair.wrench[k, c]
+    if pair.carries and not pair.struck:
+        for i in range(patch.count):
+            push(pair, patch.points[i], patch.normals[i], patch.impulse[i] / pair.span, whole)
+    answer_to(pair, whole, rates)
     for k in range(4):
         for c in range(3):
             rates[k, c] = pair.rates[k, c] + 0.5 * pair.span * (pair.pace[k, c] + rates[k, c])

@@ -133,7 +133,7 @@ def carry_along(pair: Pair, rub: Rub) -> None:
     """
     slip, turned, before, longer = room((3,)), room((3,)), pair.before, 1.0
     for i in range(8):
-        if before.raised[i] > 0.0 and before.ample > 0.0:
+        if (before.raised[i] > 0.0 or before.load[i] > 0.0) and before.ample > 0.0:
             longer = before.ample / pair.ample
     pair.came += before.bent * (longer - 1.0)
     pair.softened += before.bent * (longer - 1.0)

@@ -2,7 +2,8 @@
 
 Each of its lines has a file: contact_pair.py (what is remembered, and how both shapes move), contact_points.py, contact_impacts.py,
 contact_beginning.py, contact_springs.py, contact_friction.py with contact_rest.py, contact_energy.py; blows that reach several
-contacts are found together (contact_together.py, contact_meetings.py). The equations are in docs/method.md.
+contacts are found together (contact_together.py, contact_meetings.py), and so are the forces that carry what rests
+(contact_carrying.py). The equations are in docs/method.md.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from components.forces.contact_beginning import begin, note_overlap, propose_load, touches
+from components.forces.contact_carrying import carry_together, carrying_of, lay_down, note_changes
 from components.forces.contact_energy import close_tick, take
 from components.forces.contact_friction import new_rub, rub_across
 from components.forces.contact_impacts import impacts, note_paid, strike_together
@@ -98,10 +100,12 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
     pair = new_pair(
         tick_of(contacts.now[n]), tick_of(contacts.before[n]), law_of(contacts.law[n]),
         shape[n, first], shape[n, second], mobility[n, first], mobility[n, second], meeting_of(contacts.meeting[n]),
+        carrying_of(contacts.carrying[n]),
         contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n], contacts.inside[n],
     )  # fmt: skip
     pair.time, pair.dt, pair.flat = elements.clock[TIME], elements.clock[GAIN_STEP], elements.position.shape[0] == 2
     pair.kind_a, pair.kind_b, pair.given = contacts.kinds[n, first], contacts.kinds[n, second], int(given)
+    pair.carries = 1 if contacts.free[n] == 1 and contacts.law[n, 2] < 0.0 else 0
     pose_of(elements, a, carry[first], pair.a)
     pose_of(elements, b, carry[second], pair.b)
     now, before, rates = pair.now, pair.before, pair.rates
@@ -109,7 +113,7 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
     again = now.known > 0.0 and abs(pair.time - now.time) <= same
     event = now.known > 0.0 and (elements.clock[STEP] == 0.0 or (again and contacts.begins[n] == BEGUN))
     back = before.known > 0.0 and abs(pair.time - before.time) <= same and not again  # a step is taken back
-    contacts.struck[n] = 0
+    contacts.struck[n], pair.carrying.count, pair.carrying.active = 0, 0.0, 0.0
     if event or back:
         repeat(pair, event)
     else:
@@ -209,6 +213,7 @@ def strike_together_loop(start: int, stop: int, contacts: View, elements: View) 
 def end_strikes_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     """From here on contacts find their impulses alone."""
     contacts.again[0] = 0
+    carry_together(contacts, start, stop, elements)
     return NO_FAILED_ROW
 
 
@@ -220,11 +225,11 @@ def look_again(contacts: View, elements: View, n: int, patch: Patch, many: int) 
     pair = new_pair(
         now, tick_of(contacts.before[n]), law_of(contacts.law[n]),
         contacts.shape[n, first], contacts.shape[n, second], contacts.mobility[n, first], contacts.mobility[n, second],
-        meeting_of(contacts.meeting[n]),
+        meeting_of(contacts.meeting[n]), carrying_of(contacts.carrying[n]),
         contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n], contacts.inside[n],
     )  # fmt: skip
     pair.time, pair.dt, pair.flat = now.time, elements.clock[GAIN_STEP], elements.position.shape[0] == 2
-    pair.kind_a, pair.kind_b = contacts.kinds[n, first], contacts.kinds[n, second]
+    pair.kind_a, pair.kind_b, pair.carries = contacts.kinds[n, first], contacts.kinds[n, second], 0
     for c in range(3):
         pair.none[c] = 0.0
         for k in range(4):
@@ -234,7 +239,8 @@ def look_again(contacts: View, elements: View, n: int, patch: Patch, many: int) 
         for c in range(3):
             pair.wrench[k, c] = 0.0
     for i in range(patch.count):  # what its springs do as well
-        push(pair, patch.points[i], patch.normals[i], now.stiff * now.drawn[i], pair.wrench)
+        carried = now.stiff * now.drawn[i] + pair.before.steady[i]
+        push(pair, patch.points[i], patch.normals[i], carried, pair.wrench)
     answer_to(pair, pair.wrench, pair.meeting.pace)
     for k in range(4):
         for c in range(3):
@@ -318,6 +324,7 @@ def propose_load_loop(start: int, stop: int, contacts: View, elements: View) -> 
             pair = new_pair(
                 tick_of(ahead), tick_of(contacts.now[n]), law_of(contacts.law[n]),
                 shape[n, first], shape[n, second], mobility[n, first], mobility[n, second], meeting_of(contacts.meeting[n]),
+                carrying_of(contacts.carrying[n]),
                 contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n], contacts.inside[n],
             )  # fmt: skip
             pair.time, pair.dt, pair.flat = (
@@ -330,7 +337,7 @@ def propose_load_loop(start: int, stop: int, contacts: View, elements: View) -> 
                 contacts.kinds[n, second],
                 contacts.company[n],
             )
-            pair.span, pair.fresh, pair.shown = pair.dt, 0, 1
+            pair.span, pair.fresh, pair.shown, pair.carries = pair.dt, 0, 1, 0
             pose_of(elements, a, carry[first], pair.a)
             pose_of(elements, b, carry[second], pair.b)
             motion(elements, a, carry[first], pair.a, pair.before.pose[0], pair, pair.rates[0], pair.rates[1])
@@ -398,7 +405,11 @@ def play_tick(pair: Pair, patch: Patch) -> None:
         request_along(pair, patch)
         if pair.law.friction > 0.0 and not pair.given:
             rub_across(pair, patch, new_rub())
-        take(pair)
+        take(pair, patch)
     elif pair.law.stiffness >= 0.0:
         request_ahead(pair)
+    if not pair.fresh:
+        note_changes(pair.carrying, pair)
+        if pair.carries and (near or pair.given):
+            lay_down(pair.carrying, pair, patch)
     close_tick(pair, patch.whole > 0.0)

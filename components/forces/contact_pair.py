@@ -45,6 +45,9 @@ TICK = {
     "rubbed": (8, 3),  # and of that of friction
     "stirs": (4, 3),  # how blows at others have changed the rates
     "let": float,  # so deep they may be in each other, for so they began [m]
+    "load": (8,),  # per point: with what it carries what rests together with others (contact_carrying.py) [N]
+    "steady": (8,),  # and what of it has lasted: a jolt is over in a tick [N]
+    "grown": (8,),  # by how much that is more than a tick ago [N]
 }
 MEMORY = size_of(TICK)
 FIRST = size_of({name: TICK[name] for name in list(TICK)[: list(TICK).index("wrench")]})  # number of its wrench
@@ -62,6 +65,7 @@ new_pair = workspace(
     size_a=GIVEN, size_b=GIVEN,  # of both shapes
     mobility_a=GIVEN, mobility_b=GIVEN,  # velocity per force, velocity per moment, turning per moment
     meeting=GIVEN, given=int,  # where blows were found together with others (contact_meetings.py), and 1 where they were
+    carrying=GIVEN, carries=int,  # where what rests is carried together with others, and 1 where it is
     asked=GIVEN, stiff=GIVEN, centre=GIVEN,  # of the step: shares of springs and dampers, their block, and where
     sunk=GIVEN,  # how deep they have been in each other, and the step times jumps of velocity, at most [m]
     inside=GIVEN,  # how deep they are at the first look [m], which way the second is to go, and how fast they move along it [m/s]
@@ -85,6 +89,7 @@ new_patch = workspace(
     v=(8,), hurry=(8,),  # velocity and acceleration along normals
     answers=(8, 4, 3), w=(8, 8),  # how rates, and velocities along normals, answer forces along them
     candidates=(8,), theta=(8,), coming=(8,), goal=(8,),  # who meets, when, how fast, and how it is to part
+    load=(8,),  # with what it carried what rests [N]
     impulse=(8,), lost=(8,),  # along normals [N s], and of that what gives nothing back
     paid=(8,), rubbed=(8, 3),  # and what was owed by the tick before, along normals and across
     across=(8,),  # how velocities across the normal answer an impulse there, at most

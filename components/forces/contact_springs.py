@@ -72,8 +72,31 @@ def reach(pair: Pair, patch: Patch) -> None:
 
 
 @kernel
+def foresee(pair: Pair, patch: Patch) -> None:
+    """What carries what rests is found when all others act: until then what it was, or at the start is to be.
+
+    Friction counts on what it grows to as it has grown lately: it would err by first order where what slides turns.
+    """
+    for i in range(patch.count):
+        patch.load[i] = patch.pressing[i] if patch.pressing[i] > 0.0 else pair.before.load[i]
+        patch.drawn[i], patch.lost[i] = 0.0, patch.impulse[i]
+        if not pair.struck:
+            steady, grown = pair.before.steady[i], pair.before.grown[i]
+            lasting = patch.pressing[i] if patch.pressing[i] > 0.0 else steady + max(-steady, min(grown, steady))
+            patch.impulse[i] = pair.span * lasting
+        patch.whole += patch.impulse[i]
+        if pair.before.load[i] > 0.0:
+            pair.sunk[0] = max(pair.sunk[0], -patch.gaps[i])
+    if pair.before.stiff > 0.0:  # of springs that have been there
+        pair.softened = pair.before.held - pair.before.bent
+
+
+@kernel
 def springs(pair: Pair, patch: Patch) -> None:
     """Impulses of points that overlap; none pulls. In the instant of an impact dampers are still."""
+    if pair.carries:
+        foresee(pair, patch)
+        return
     stiffen(pair, patch)
     reach(pair, patch)
     k_n, span, impulse = patch.k_n, pair.span, patch.impulse
@@ -106,7 +129,8 @@ def apply_impulses(pair: Pair, patch: Patch) -> None:
     for c in range(3):
         normal[c] = normal[c] / length if length > 0.0 else patch.normals[0, c]
     for i in range(patch.count):
-        push(pair, patch.points[i], patch.normals[i], patch.impulse[i] / pair.span, pair.wrench)
+        acting = patch.lost[i] if pair.carries else patch.impulse[i]
+        push(pair, patch.points[i], patch.normals[i], acting / pair.span, pair.wrench)
 
 
 @kernel

@@ -22,7 +22,7 @@ from coordinator.couplings.coupling import Coupling
 from coordinator.engine.program import Operation, perform
 from coordinator.system import System
 from modular.elements import STEP, TIME, Array
-from modular.force import BEGUN, NOBODY, BeginsAtRest
+from modular.force import BEGUN, NOBODY, BeginsAtRest, requests_load
 
 MAX_ITERATIONS = 500
 CONVERGENCE_TOLERANCE = 1e-9  # of the forces of a contact: what is left is nothing
@@ -213,14 +213,31 @@ def count_company(stacks: list[Any]) -> None:
 
 
 def tell_apart(system: System, stacks: list[Any]) -> None:
-    """Tell contacts which bodies they have in common, and in which order they are asked."""
+    """Tell contacts which bodies they have in common, in which order they are asked, and which bodies only they hold."""
     numbers = {owner: k for k, owner in enumerate(system.body_home) if _is_moved(system, owner)}
     orders = {name: k for k, name in enumerate(system.force_home)}
+    free = numbers.keys() - _held(system, stacks) if stacks else set()
     for stack in stacks:
         homes = [system.force_home[name].owners for name in stack.names]
         stack.number[: len(homes)] = [orders[name] for name in stack.names]
         for side in range(2):
             stack.body[: len(homes), side] = [numbers.get(owners[side], NOBODY) for owners in homes]
+        stack.free[: len(homes)] = [all(owner in free for owner in owners if owner in numbers) for owners in homes]
+
+
+def _held(system: System, stacks: list[Any]) -> Iterator[str]:
+    """Bodies that do not answer contacts as one rigid piece alone: flexible ones, and those with joints or springs on them.
+
+    A body says by `rigid` that it answers a force at one of its ports at all others so, in one step per tick.
+    """
+    yield from (owner for owner, body in system.described.items() if not getattr(body, "rigid", False))
+    for joint in system.joint_home.values():
+        yield from joint.owners
+    meeting = {id(stack): stack for stack in stacks}
+    for name, home in system.force_home.items():
+        stack = meeting.get(id(home.stack))
+        if requests_load(home.stack) if stack is None else not stack.follows_step[stack.row[name]]:
+            yield from home.owners
 
 
 def _meeting(system: System, stacks: list[Any]) -> Iterator[Meeting]:

@@ -8,7 +8,20 @@ import numpy as np
 import pytest
 
 from campaign import first_of
-from components import Box, Clearance, Contact, Fixed, Friction, HalfSpace, Revolute, RigidBody, Rod, Sphere, Stop
+from components import (
+    Box,
+    Clearance,
+    Contact,
+    Fixed,
+    Friction,
+    HalfSpace,
+    Revolute,
+    RigidBody,
+    Rod,
+    Sphere,
+    SpringDamper,
+    Stop,
+)
 from coordinator import Glued, Penalty, Run, Simulation, VerdictWarning
 from modular import Assembly, Integrator, Newmark
 
@@ -171,15 +184,24 @@ def test_how_late_bounces_come_is_told_within_a_factor_of_ten(name, restitution,
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["springs", "glued"])
 @pytest.mark.parametrize("dt", [1e-2, 1e-3])
 def test_what_rests_on_springs_of_a_contact_sinks_in_by_what_the_run_says(dt, coupling):
-    """3.3 g dt^2, and a little more where it comes to rest; from the start on not at all. A stiffness of its own is the model."""
-    for stiffness, drop in ((None, 3.0 * G * dt**2), (None, 0.0), (1e4, 0.0)):
+    """3.3 g dt^2, and a little more where it comes to rest; from the start on not at all, nor where nothing else holds it.
+
+    A stiffness of its own is the model.
+    """
+    for stiffness, drop, held in (
+        (None, 3.0 * G * dt**2, True), (None, 3.0 * G * dt**2, False), (None, 0.0, True), (None, 0.0, False), (1e4, 0.0, False)
+    ):  # fmt: skip
         model = Assembly(gravity=(0.0, -G))
         ports = {"at": (0, 0.1 + drop), "far": (0, 1.1 + drop)}
         model.add("body", RigidBody(mass=1.0, inertia=0.01, centre=(0, 0.1 + drop), ports=ports))
         model.apply("floor", Contact(HalfSpace(), Sphere(0.1), stiffness=stiffness), "ground", "body.at")
+        if held:
+            model.apply("thread", SpringDamper(1e-9, length=1.0), "ground", "body.far", at=(0, 2.1))
         run = ran(model, dt, coupling, 0.5)
         deep = 0.1 - run.position("body.at")[-1, 1]
-        if stiffness is None and drop:
+        if drop and not held:
+            assert abs(deep) < 1e-3 * G * dt**2 and run.estimate["share"] < 3.0 * G * dt**2
+        elif drop:
             assert deep == pytest.approx(1 / 0.3 * G * dt**2, rel=1e-2)
             assert deep < run.estimate["share"] < 3.0 * deep and run.estimate["wall"] == "floor"
         elif stiffness is None:

@@ -130,6 +130,11 @@ class NaturalBody(Body):
         return self.mass_properties.mass
 
     @property
+    def rigid(self) -> bool:
+        """It answers a force at one of its ports at all others as one piece, in one step per tick."""
+        return self.steps == 1
+
+    @property
     def straight(self) -> bool:
         """Points and directions are constant linear maps of natural coordinates (Séguy 2003, III.2.3.3)."""
         return True

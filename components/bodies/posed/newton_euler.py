@@ -77,6 +77,11 @@ class NewtonEulerBody(PosedBody):
         """6 in space, 3 in the plane."""
         return 6 if self.dimension == 3 else 3
 
+    @property
+    def rigid(self) -> bool:
+        """It answers a force at one of its ports at all others as one piece, in one step per tick."""
+        return self.steps == 1
+
     def check(self, name: str) -> list[str]:
         """Negative mass, impossible inertia, no inertia about an axis, ports of the wrong dimension or with impossible axes."""
         problems = check_rigid(name, self)

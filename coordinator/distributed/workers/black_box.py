@@ -131,6 +131,11 @@ class BlackBox(Body):
         return bool(self._fact("straight"))
 
     @property
+    def rigid(self) -> bool:
+        """Whether its ports move as those of one rigid piece."""
+        return bool(self._fact("rigid"))
+
+    @property
     def steps(self) -> int:
         """In a tick, as said to the box or to the class itself."""
         return int(self._fact("steps")) if self.integrator is None else self.integrator.steps

@@ -299,6 +299,7 @@ def facts_of(name: str, description: Mapping[str, Any]) -> dict[str, Any]:
         "freedoms": int(body.freedoms),
         "motions": int(body.motions),
         "straight": body.straight,
+        "rigid": bool(getattr(body, "rigid", False)),
         "steps": body.steps,
         "sources": source_of(body),
         "kind": f"{type(kind).__name__} {kind!r}",
