@@ -60,10 +60,11 @@ def _count(count: int) -> int:
 
 def _spread(spreads: Mapping[str, Spread], shares: Array) -> dict[str, Array]:
     """Shares of one, (count, names), as values of each."""
-    return {name: _of_shares(name, spread, shares[:, k]) for k, (name, spread) in enumerate(spreads.items())}
+    return {name: of_shares(name, spread, shares[:, k]) for k, (name, spread) in enumerate(spreads.items())}
 
 
-def _of_shares(name: str, spread: Spread, shares: Array) -> Array:
+def of_shares(name: str, spread: Spread, shares: Array) -> Array:
+    """Values of one number where its distribution has so large a share below."""
     if hasattr(spread, "ppf"):
         return np.asarray(spread.ppf(shares), float)
     try:

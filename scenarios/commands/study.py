@@ -94,6 +94,14 @@ def study(
             show_default=False,
         ),
     ] = None,
+    indices: Annotated[
+        bool,
+        typer.Option(
+            "--indices",
+            help="Of --vary with ranges: which share of the spread each number brings, alone and with the others (Sobol); "
+            "--samples N makes N (p + 2) variants for p numbers.",
+        ),
+    ] = False,
     show: Annotated[
         str | None, typer.Option(metavar="PORT", help="Of --vary: the port that is drawn; default: the last.")
     ] = None,
@@ -129,13 +137,14 @@ def study(
         from scenarios.commands.study_varied import study_varied
 
         study_varied(
-            console, target, settings, vary, (samples, sampling, seed), show, (dt, until, coupling, out), scheduler,
+            console, target, settings, vary, (samples, sampling, seed, indices), show, (dt, until, coupling, out), scheduler,
             {"--sweep": sweep, "--reference": reference, "--reference-dt": reference_dt, "--jobs": jobs},
         )  # fmt: skip
         return
     with refusals():
         of_numbers = {
-            "--samples": samples, "--sampling": sampling != "latin", "--seed": seed, "--scheduler": scheduler, "--show": show,
+            "--samples": samples, "--sampling": sampling != "latin", "--seed": seed, "--scheduler": scheduler, "--indices": indices,
+            "--show": show,
         }  # fmt: skip
         leave_out(of_numbers, "is for numbers that differ; say which by --vary, or leave it out.")
         from scenarios.report.progress import waiting

@@ -25,7 +25,7 @@ Given = tuple[str | None, float | None, list[str] | None, Path | None]
 
 def study_varied(
     console: Console, target: str, settings: Sequence[str] | None, vary: Sequence[str],
-    sampled: tuple[int | None, str, int], show: str | None, given: Given, scheduler: str | None,
+    sampled: tuple[int | None, str, int, bool], show: str | None, given: Given, scheduler: str | None,
     others: Mapping[str, Any],
 ) -> None:  # fmt: skip
     """Run all variants, or those that a folder does not hold yet, and write what comes out."""
@@ -39,7 +39,7 @@ def study_varied(
             raise ModelError(
                 "--vary: one coupling at a time; type the command once for each, with a folder of its own."
             )
-        varied = read_varied(vary, *sampled)
+        varied = read_varied(vary, *sampled[:3], indices=sampled[3])
         model, _ = load(target, list(settings or []) or None)
         step = _step(dt) if dt is not None else float(model.suggested.get("dt", 1e-4))
         end = until if until is not None else float(model.suggested.get("until", 1.0))
@@ -58,7 +58,7 @@ def study_varied(
                     f"interrupted; {done.done} of {len(done)} variants are kept in {folder}. Type the same command again to go on."
                 )
                 raise typer.Exit(INTERRUPTED) from None
-        files = write_study(done, port, folder, shlex.join(["modular", *sys.argv[1:]]))
+        files = write_study(done, port, folder, shlex.join(["modular", *sys.argv[1:]]), indices=varied.indices)
         for warning in caught:
             say(console, f"- {warning.message}")
         if done.retired:

@@ -32,6 +32,7 @@ class Varied:
     samples: int = DEFAULT_SAMPLES
     sampling: str = "latin"
     seed: int = 0
+    indices: bool = False  # samples that tell which share of the spread each number brings
 
     def columns(self) -> dict[str, Array]:
         """A value of each for every variant."""
@@ -39,11 +40,17 @@ class Varied:
 
         if self.values:
             return samples.grid(self.values)
+        if self.indices:
+            from coordinator.ensemble.indices import saltelli
+
+            return saltelli(self.spreads, self.samples, seed=self.seed)
         ways = {"latin": samples.latin_hypercube, "sobol": samples.sobol, "random": samples.drawn}
         return ways[self.sampling](self.spreads, self.samples, seed=self.seed)
 
 
-def read_varied(texts: Sequence[str], samples: int | None, sampling: str, seed: int) -> Varied:
+def read_varied(
+    texts: Sequence[str], samples: int | None, sampling: str, seed: int, *, indices: bool = False
+) -> Varied:
     """`--vary upper.masses.0=0.5,1,2` or `--vary upper.masses.0=0.5..2`: all of one kind."""
     values: dict[str, list[float]] = {}
     spreads: dict[str, tuple[float, float]] = {}
@@ -73,7 +80,11 @@ def read_varied(texts: Sequence[str], samples: int | None, sampling: str, seed: 
         )
     if sampling not in SAMPLING:
         raise ModelError(f"--sampling {sampling}: give one of {', '.join(SAMPLING)}.")
-    return Varied(values, spreads, DEFAULT_SAMPLES if samples is None else samples, sampling, seed)
+    if indices and values:
+        raise ModelError("--indices is for ranges, such as --vary upper.masses.0=0.5..2; a grid has no spread.")
+    if indices and sampling != "latin":
+        raise ModelError(f"--indices has samples of its own; leave --sampling {sampling} out.")
+    return Varied(values, spreads, DEFAULT_SAMPLES if samples is None else samples, sampling, seed, indices)
 
 
 def ensemble_of(
@@ -101,13 +112,20 @@ def watched_port(model: Assembly, port: str | None) -> str:
     return ports[-1]
 
 
-def write_study(done: Ensemble, port: str, folder: Path, command: str) -> list[Path]:
+def write_study(done: Ensemble, port: str, folder: Path, command: str, *, indices: bool = False) -> list[Path]:
     """Table, pictures and report of an ensemble that has run."""
     from scenarios.study.fans import draw_fans
 
     pictures = draw_fans(done, port, folder)
+    told: list[str] = []
+    if indices:
+        from scenarios.study.shares import draw_shares, shares_of, tell_shares
+
+        shares = shares_of(done, port)
+        pictures.append(draw_shares(shares, port, done.until, folder))
+        told = tell_shares(shares, port)
     files = [_write_csv(done, port, folder / "variants.csv"), folder / "report.md", *pictures]
-    files[1].write_text(_report(done, port, pictures, command), encoding="utf-8")
+    files[1].write_text(_report(done, port, pictures, command, told), encoding="utf-8")
     return files
 
 
@@ -142,7 +160,7 @@ def _write_csv(done: Ensemble, port: str, path: Path) -> Path:
     return path
 
 
-def _report(done: Ensemble, port: str, pictures: Sequence[Path], command: str) -> str:
+def _report(done: Ensemble, port: str, pictures: Sequence[Path], command: str, more: Sequence[str]) -> str:
     ends = ends_of(done, port)
     shares = (0.05, 0.5, 0.95)
     way = f"one after the other: {done.apart}" if done.apart else "side by side, each with the bits of its single run"
@@ -160,5 +178,5 @@ def _report(done: Ensemble, port: str, pictures: Sequence[Path], command: str) -
     if done.retired:
         lines += ["", f"{len(done.retired)} variants did not come to the end:", ""]
         lines += [f"- variant {k}, at {gone.time:.6g} s: {gone.reason}" for k, gone in list(done.retired.items())[:20]]
-    lines += ["", *(f"![]({path.name})" for path in pictures), ""]
+    lines += [*more, "", *(f"![]({path.name})" for path in pictures), ""]
     return "\n".join(lines)
