@@ -61,7 +61,19 @@ def test_what_tells_nothing_is_refused(ask, said):
 
 def test_a_study_tells_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = "study free-fall --dt 0.05 --until 0.2 --coupling glued --indices --samples 8".split()
+    words = [
+        "study",
+        "free-fall",
+        "--dt",
+        "0.05",
+        "--until",
+        "0.2",
+        "--coupling",
+        "glued",
+        "--indices",
+        "--samples",
+        "8",
+    ]
     name = ["--vary", "solid.velocity.1=0.5..2"]
     done = CliRunner().invoke(app, [*words, *name])
     assert done.exit_code == 0, done.output
