@@ -16,7 +16,8 @@ from coordinator.couplings.centralized.equations import Equations
 from coordinator.equations.corrections import corrections_of_place, corrections_of_velocity
 from coordinator.equations.one_of_many import Model, first_of, models_in, numbers_of
 from coordinator.equations.runge_kutta import Motions, stepping_loop
-from coordinator.equations.solved import LOST_PIVOT, Solved
+from coordinator.equations.smallest import Smallest
+from coordinator.equations.solved import LOOSE, LOST_PIVOT, Solved
 from coordinator.equations.source import function_of, python_source
 from coordinator.equations.writing import write_running
 from coordinator.system import System
@@ -25,7 +26,7 @@ from modular.errors import CouplingError, ModelError
 from modular.kernel import kernel
 from modular.loop import Loop
 
-GOOD = 1e-5  # of what stood there before other rows went: the order of elimination hangs on the pattern alone
+GOOD = 1e-2  # of what stood there before other rows went: those above go in an order that hangs on the pattern alone
 AGREEING = 1e-8  # of the largest of its kind: what two ways to the same number may differ by
 ROUGHLY = 2e-3  # the same of dG/dt v, which tables tell by differences along a line; its numbers are those of G
 NOTHING = 1e-300
@@ -41,6 +42,7 @@ class CommonFormulas:
 
     def __init__(self, system: System, equations: Equations) -> None:
         self.system, self.equations = system, equations
+        self.smallest: Smallest | None = None
         equations.go(*equations.read())
         equations.forces(
             float(system.elements.clock[TIME])
@@ -49,20 +51,18 @@ class CommonFormulas:
         self.written = write_running(*first_of(system, self.models[0]))
         self._refuse(self.written)
         self.solved = Solved(self.written, (self.written.start[0], self.written.start[1]), GOOD)
-        if self.solved.dependent:
-            owner = self.written.owners[self.solved.dependent[0]]
-            raise ModelError(
-                f"rows of '{owner}' follow from those of others, so its reactions are not told by formulas; take Glued(order=6)."
-            )
         place, moved = corrections_of_place(self.written, GOOD)
         pace, paced = corrections_of_velocity(self.written, GOOD)
-        every = [*self.solved.accelerations, *self.solved.multipliers, *self.solved.guards]
+        self.shared = [*(x for idle in self.solved.idle for x in idle), *self.solved.seen] if self.solved.idle else []
+        every = [*self.solved.accelerations, *self.solved.multipliers, *self.solved.guards, *self.shared]
         self._loop = _compiled(
             python_source(self.solved, every), python_source(place, moved), python_source(pace, paced)
         )
         self._lay(self.models)
         self._check()
-        self._pivots = np.abs(self.motions.guards.copy())
+        self._pivots = np.abs(self.motions.guards[:, : len(self.solved.pivots)])
+        if self.solved.dependent:
+            self.smallest = Smallest(self)
 
     def _refuse(self, written: Any) -> None:
         if written.led.named:
@@ -87,7 +87,13 @@ class CommonFormulas:
             ]
         )
         order = [one.name for one in written.parameters]
-        sizes = len(written.coordinates), len(written.constraints), len(order), len(self.solved.guards)
+        sizes = (
+            len(written.coordinates),
+            len(written.constraints),
+            len(order),
+            len(self.solved.guards),
+            len(self.shared),
+        )
         self.motions = Motions(len(models), sizes)
         for k, model in enumerate(models):
             known = numbers_of(self.system, model, written.taken)
@@ -133,6 +139,8 @@ class CommonFormulas:
         bias = equations.bias(q, v)
         errors, jacobian, loads = equations.errors(), equations.jacobian(), equations.forces(time)
         pull, inertia, turn = jacobian.T @ multipliers, equations.mass @ a, jacobian @ a
+        follow = self.rows[:, self.solved.dependent]  # from others only where constraints are obeyed
+        turn[follow] = bias[follow] = 0.0
         off = np.zeros(len(self.models))
         for left, parts, places, well in (
             (inertia + pull - loads, (inertia, pull, loads), self.columns, 1.0),
@@ -154,8 +162,8 @@ class CommonFormulas:
     def tell(self, **into: Array) -> None:
         """Write columns of all models into arrays over all coordinates, or over all rows."""
         for column, values in into.items():
-            places = self.columns if column in "qva" else self.rows
-            values[places] = getattr(self.motions, column)
+            places, told = self.columns if column in "qva" else self.rows, getattr(self.motions, column)
+            values[places] = told if column != "multipliers" or self.smallest is None else self.smallest.of(told)
 
     def step(self, time: float, h: float) -> None:
         """All models by one step."""
@@ -168,20 +176,24 @@ class CommonFormulas:
     def wrong(self, gap: float) -> tuple[int, str] | None:
         """The first model that a step lost, and why."""
         motions = self.motions
+        count = len(self.solved.pivots)
         lost: Any = ~np.isfinite(motions.q).all(axis=1) | ~np.isfinite(motions.v).all(axis=1)
         lost |= ~np.isfinite(motions.a).all(axis=1)
         with np.errstate(invalid="ignore"):
-            weak = ~(np.abs(motions.guards) > LOST_PIVOT * self._pivots)
+            weak = ~(np.abs(motions.guards[:, :count]) > LOST_PIVOT * self._pivots)
+            largest = np.maximum(1.0, np.abs(motions.a).max(axis=1, initial=0.0))
+            parting = ~(np.abs(motions.guards[:, count:]) <= LOOSE * largest[:, None])
             open_rows = np.abs(motions.errors) > gap
-        bad = np.flatnonzero(lost | open_rows.any(axis=1) | np.any(weak, axis=1))
+        bad = np.flatnonzero(lost | np.any(open_rows, axis=1) | np.any(weak, axis=1) | np.any(parting, axis=1))
         if not len(bad):
             return None
         k = int(bad[0])
         if lost[k]:
             return k, "its numbers are not finite"
-        for pivot, value, start in zip(self.solved.pivots, motions.guards[k], self._pivots[k], strict=True):
-            if not abs(value) > LOST_PIVOT * start:
-                return k, f"rows of '{self.models[k].get(pivot.owner, pivot.owner)}' begin to depend on others"
+        owners = [pivot.owner for pivot in self.solved.pivots] + [self.written.owners[r] for r in self.solved.dependent]
+        for owner, changed in zip(owners, [*weak[k], *parting[k]], strict=True):
+            if changed:
+                return k, f"rows of '{self.models[k].get(owner, owner)}' depend on others in another way than before"
         r = int(np.flatnonzero(open_rows[k])[0])
         return (
             k,

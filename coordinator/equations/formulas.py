@@ -31,7 +31,7 @@ OPEN = 1e-6  # of the extent, before the last correction, which leaves the squar
 class Formulas(Whole):
     """Code that is generated from the formulas of the model, and a Runge-Kutta method of order eight; needs the extra `symbolic`.
 
-    The tick is its step. Refused by name: components without a formula, rows of joints that follow from others.
+    The tick is its step. Components without a formula are refused by name.
     """
 
     @property

@@ -39,12 +39,13 @@ class Motions(Table):
     errors: Array
     guards: Array
     parameters: Array
+    more: Array
     time: float
     step: float
 
-    def __init__(self, count: int, sizes: tuple[int, int, int, int]) -> None:
+    def __init__(self, count: int, sizes: tuple[int, int, int, int, int]) -> None:
         super().__init__(count)
-        coordinates, rows, parameters, guards = sizes
+        coordinates, rows, parameters, guards, more = sizes
         self.column("q", coordinates)
         self.column("v", coordinates)
         self.column("a", coordinates)
@@ -52,6 +53,7 @@ class Motions(Table):
         self.column("errors", rows)  # of constraints, before the last correction
         self.column("guards", guards)
         self.column("parameters", parameters)
+        self.column("more", more)  # what else is asked for where a model stands
         self.fixed("time")
         self.fixed("step")
 
@@ -62,8 +64,8 @@ class Motions(Table):
 
 
 def _room(motions: Any) -> list[tuple[int, ...]]:
-    (n,), (m,), (guards,) = (motions.shape_of(name) for name in ("q", "multipliers", "guards"))
-    return [(STAGES, n), (STAGES, n), (n,), (n,), (n + m + guards,), (n + m,), (n,)]
+    (n,), (m,), (guards,), (more,) = (motions.shape_of(name) for name in ("q", "multipliers", "guards", "more"))
+    return [(STAGES, n), (STAGES, n), (n,), (n,), (n + m + guards + more,), (n + m,), (n,)]
 
 
 room_of = shaped(lanes, _room)
@@ -79,6 +81,7 @@ def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
     def step_loop(start: int, stop: int, motions: View, elements: View) -> int:
         q, v, a, p = like(motions.q), like(motions.v), like(motions.a), like(motions.parameters)
         multipliers, errors, guards = like(motions.multipliers), like(motions.errors), like(motions.guards)
+        more = like(motions.more)
         kq, kv, x, u, found, moved, paced = room_of(motions)
         n, m = q.shape[0], multipliers.shape[0]
         t, h = motions.time, motions.step
@@ -125,12 +128,15 @@ def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
                 errors[i] = moved[n + i]
             for i in range(guards.shape[0]):
                 guards[i] = found[n + m + i]
+            for i in range(more.shape[0]):
+                more[i] = found[n + m + guards.shape[0] + i]
             store(q, motions.q, k, stop)
             store(v, motions.v, k, stop)
             store(a, motions.a, k, stop)
             store(multipliers, motions.multipliers, k, stop)
             store(errors, motions.errors, k, stop)
             store(guards, motions.guards, k, stop)
+            store(more, motions.more, k, stop)
         return NO_FAILED_ROW
 
     return Loop(step_loop)

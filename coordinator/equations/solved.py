@@ -56,10 +56,15 @@ class Solved:
         self._numbers |= dict(zip(written.rates, map(float, v), strict=True)) | dict(written.parameters)
         self._numbers |= {one: written.led.value(one, 0.0) for one in written.led.named} | {TIME: 0.0}
         self._constant = set(written.parameters)
-        values = _Elimination(self, written).run()
+        self.seen: list[Any] = []  # -G M^-1 G^T of each row by itself
+        elimination = _Elimination(self, written)
+        values = elimination.run()
         n = len(written.coordinates)
         self.accelerations, self.multipliers = values[:n], values[n:]
         self.left_out = [self._left_out(r) for r in self.dependent]
+        self.idle = [
+            elimination.idle(r) for r in self.dependent
+        ]  # multipliers that move nothing, one of a row that was left out
 
     def _left_out(self, r: int) -> Any:
         """G a - gamma of a row that followed from others where the model stands: it has to do so everywhere."""
@@ -235,6 +240,7 @@ class _Elimination:
             self._eliminate(k)
         left = set(range(self.n, self.count))
         before = {k: abs(self._value(k)) for k in left}
+        self.solved.seen = [self.rows[k].get(k, sympy.Integer(0)) for k in range(self.n, self.count)]
         while left:
             k, share = self._next(left, before)
             left.remove(k)
@@ -248,6 +254,16 @@ class _Elimination:
             value = own - sum((share * found[i] for i, share in shares), sympy.Integer(0))
             found[k] = self.solved.name(value)
         return found
+
+    def idle(self, r: int) -> list[Any]:
+        """Multipliers of all rows that exert nothing together, with that of a row that was left out as one."""
+        found = [sympy.Integer(0)] * self.count
+        found[self.n + r] = sympy.Integer(1)
+        for k, _, shares in reversed(self.done):
+            if k >= self.n:
+                value = -sum((share * found[i] for i, share in shares), sympy.Integer(0))
+                found[k] = self.solved.name(value)
+        return found[self.n :]
 
     def _value(self, k: int) -> float:
         return self.solved.number(self.rows[k].get(k, sympy.Integer(0)))

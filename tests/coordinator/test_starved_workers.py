@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from types import SimpleNamespace
 
 import psutil
@@ -135,7 +136,7 @@ def test_a_silent_worker_is_replaced_where_it_hangs_and_not_where_it_is_held_up(
 
     def wake():
         wait_for(lambda: stopped_at and (patient_for(simulation) > stopped_at[0] + 3.0 * SILENCE or pool.deaths))
-        if process.is_running():
+        with suppress(psutil.NoSuchProcess):  # it has been killed meanwhile
             process.resume()
 
     launch_config = LaunchConfig(Subprocess(), deadlines=Deadlines(silence=SILENCE))
