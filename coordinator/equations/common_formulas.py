@@ -8,6 +8,7 @@ of every model give, constraints, rates, and M a + G^T lambda - Q = 0.
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ GOOD = 1e-2  # of what stood there before other rows went: those above go in an 
 AGREEING = 1e-8  # of the largest of its kind: what two ways to the same number may differ by
 ROUGHLY = 2e-3  # the same of dG/dt v, which tables tell by differences along a line; its numbers are those of G
 NOTHING = 1e-300
+STATE = ("q", "v", "a")  # columns over coordinates; others are over rows
 APART = 0.05  # of the extent, and of one [1/s]: how far the place by lot is from where the models stand
 
 
@@ -44,9 +46,8 @@ class CommonFormulas:
         self.system, self.equations = system, equations
         self.smallest: Smallest | None = None
         equations.go(*equations.read())
-        equations.forces(
-            float(system.elements.clock[TIME])
-        )  # lengths and angles that forces take from where bodies stand
+        # lengths and angles that forces take from where bodies stand
+        equations.forces(float(system.elements.clock[TIME]))
         self.models = models_in(system)
         self.written = write_running(*first_of(system, self.models[0]))
         self._refuse(self.written)
@@ -61,6 +62,7 @@ class CommonFormulas:
         self._lay(self.models)
         self._check()
         self._pivots = np.abs(self.motions.guards[:, : len(self.solved.pivots)])
+        self._extents = np.maximum(1.0, np.abs(self.motions.q).max(axis=1))
         if self.solved.dependent:
             self.smallest = Smallest(self)
 
@@ -156,13 +158,13 @@ class CommonFormulas:
 
     def read(self, q: Array, v: Array, a: Array) -> None:
         """States of all."""
-        for column, values in (("q", q), ("v", v), ("a", a)):
+        for column, values in zip(STATE, (q, v, a), strict=True):
             getattr(self.motions, column)[:] = values[self.columns]
 
     def tell(self, **into: Array) -> None:
         """Write columns of all models into arrays over all coordinates, or over all rows."""
         for column, values in into.items():
-            places, told = self.columns if column in "qva" else self.rows, getattr(self.motions, column)
+            places, told = self.columns if column in STATE else self.rows, getattr(self.motions, column)
             values[places] = told if column != "multipliers" or self.smallest is None else self.smallest.of(told)
 
     def step(self, time: float, h: float) -> None:
@@ -173,8 +175,19 @@ class CommonFormulas:
         """What holds where all stand."""
         self.motions.run(self._loop, self.system.elements, time, 0.0)
 
-    def wrong(self, gap: float) -> tuple[int, str] | None:
-        """The first model that a step lost, and why."""
+    def scales(self) -> dict[str, Array]:
+        """What was taken from where models stood when their formulas were written, for checkpoints."""
+        own = {"pivots": self._pivots, "extents": self._extents}
+        return own if self.smallest is None else own | {"rows": self.smallest.scale}
+
+    def take_scales(self, scales: Mapping[str, Array]) -> None:
+        """Take them from a checkpoint."""
+        self._pivots, self._extents = np.asarray(scales["pivots"]), np.asarray(scales["extents"])
+        if self.smallest is not None:
+            self.smallest.scale = np.asarray(scales["rows"])
+
+    def wrong(self, share: float) -> tuple[int, str] | None:
+        """The first model that a step lost, and why; `share` of its extent that constraints may be open by."""
         motions = self.motions
         count = len(self.solved.pivots)
         lost: Any = ~np.isfinite(motions.q).all(axis=1) | ~np.isfinite(motions.v).all(axis=1)
@@ -183,7 +196,7 @@ class CommonFormulas:
             weak = ~(np.abs(motions.guards[:, :count]) > LOST_PIVOT * self._pivots)
             largest = np.maximum(1.0, np.abs(motions.a).max(axis=1, initial=0.0))
             parting = ~(np.abs(motions.guards[:, count:]) <= LOOSE * largest[:, None])
-            open_rows = np.abs(motions.errors) > gap
+            open_rows = np.abs(motions.errors) > share * self._extents[:, None]
         bad = np.flatnonzero(lost | np.any(open_rows, axis=1) | np.any(weak, axis=1) | np.any(parting, axis=1))
         if not len(bad):
             return None

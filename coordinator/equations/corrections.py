@@ -3,7 +3,7 @@
     [M  G^T] [dq]   [ 0  ]        [M  G^T] [dv]   [      0     ]
     [G  0  ] [mu] = [-phi],       [G  0  ] [mu] = [flow - G v  ]
 
-The nearest place in the metric of M to first order, and the nearest velocity (Seguy 2003, II.3).
+The matrix of Séguy 2003, (II.29): the nearest place in the metric of M to first order, and the nearest velocity.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ way to move small models, and many variants of one; formulas end where a model d
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -55,12 +56,14 @@ class Formulas(Whole):
         system.cache = {"equations": equations, "formulas": common}
 
     def checkpoint_state(self, system: System) -> dict[str, Any]:
-        """The extent, of which constraints may be open."""
-        return {"extent": system.cache["equations"].extent}
+        """Scales that were taken where the formulas were written."""
+        common: CommonFormulas = system.cache["formulas"]
+        return dict(common.scales())
 
-    def restore_state(self, system: System, state: Any) -> None:
+    def restore_state(self, system: System, state: Mapping[str, Any]) -> None:
         """Stand so."""
-        system.cache["equations"].extent = state["extent"]
+        common: CommonFormulas = system.cache["formulas"]
+        common.take_scales(state)
 
     def rest_of(self, system: System, equations: Equations, time: float, q: Array, v: Array) -> State:
         """By the same code as in steps."""
@@ -83,7 +86,7 @@ class Formulas(Whole):
         system.evaluations += 13
         state = State(*(np.empty(size) for size in (*(equations.size,) * 3, equations.rows)))
         common.tell(q=state.q, v=state.v, a=state.a, multipliers=state.multipliers)
-        wrong = common.wrong(OPEN * equations.extent)
+        wrong = common.wrong(OPEN)
         if wrong is not None:
             model, reason = wrong
             system.cache["reason"] = f"Formulas found no next state: {reason}"

@@ -42,9 +42,10 @@ def first_of(system: System, model: Model) -> tuple[System, Assembly]:
         return system, found
     alone = assembled(found)
     for name in found.bodies:
-        mine, theirs = alone.body_home[name], system.body_home[model[name]]
+        mine: Any = alone.body_home[name]
+        theirs: Any = system.body_home[model[name]]
         for key in "qv":
-            _state(mine)[key][mine.row[name]] = _state(theirs)[key][theirs.row[model[name]]]
+            mine.state()[key][mine.row[name]] = theirs.state()[key][theirs.row[model[name]]]
     for name in found.joint_edges:
         stack, there = alone.joint_home[name].stack, system.joint_home[model[name]].stack
         stack.take_row(stack.row[name], there, there.row[model[name]])
@@ -79,10 +80,6 @@ def _numbers_of_body(stack: Any, name: str) -> list[tuple[str, float]]:
     if hasattr(stack, "named_numbers"):
         stack.named_numbers(name, keep)
     return found
-
-
-def _state(stack: Any) -> Any:
-    return stack.state()
 
 
 def _joint(edge: JointEdge, back: Model) -> JointEdge:

@@ -122,8 +122,9 @@ def test_numbers_without_a_name_in_the_formulas_are_not_passed_over():
         found.run(until=0.1)
 
 
-def test_it_goes_on_from_a_checkpoint_with_the_same_bits(tmp_path):
-    with Simulation(swing(), 0.02, Formulas()) as simulation:
+@pytest.mark.parametrize("model", ["swing", "sledge"])
+def test_it_goes_on_from_a_checkpoint_with_the_same_bits(model, tmp_path):
+    with Simulation({"swing": swing, "sledge": sledge}[model](), 0.02, Formulas()) as simulation:
         simulation.run(0.2, checkpoints=tmp_path)
         whole = simulation.run(0.4)
     with resume(tmp_path) as simulation:
