@@ -56,7 +56,7 @@ simulation.run(0.005)
 for seconds in (0.05, 0.0831, 0.1117, 0.06):
     threading.Thread(target=later, args=(seconds,)).start()
     try:
-        simulation.run(1.0 if kind == "chain" else 100.0)
+        simulation.run(5.0 if kind == "chain" else 100.0)
     except KeyboardInterrupt:
         waits.append(moment() - sent[-1])
     ticks.append(simulation.tick)
