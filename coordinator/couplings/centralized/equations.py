@@ -247,22 +247,33 @@ class Equations:
                     (part.start + k * np.arange(n))[:, None, None] + np.arange(k),
                 )
 
-        closing = self.matrix("closing", places, blocks, (self.rows, self.size))
-        return closing + self._joint_jacobian() @ self.reach if self.joints else closing
-
-    def _joint_jacobian(self) -> Matrix:
-        d = self.system.elements.dimension
+        found = self.matrix("closing", places, blocks, (self.rows, self.size))
+        if not self.joints:
+            return found
         for joints in self.joints:
             joints.linearise(self.system.elements)
-        values = [b[: joints.count] for joints in self.joints for b in (joints.on_first, joints.on_second)]
+        if not self.dense:
+            return found + self._joint_jacobian() @ self.reach
+        reach = self.reach.reshape(-1, self.system.elements.dimension, self.size)
+        for joints, into in zip(self.joints, self.joint_rows, strict=True):  # few elements each: not those of all
+            for start, number, slopes in _sides(joints):
+                n, m = slopes.shape[:2]
+                along = reach[start[:, None] + np.arange(number)].reshape(n, -1, self.size)
+                found[into] += (slopes.reshape(n, m, -1) @ along).reshape(n * m, -1)
+        return found
+
+    def _joint_jacobian(self) -> Matrix:
+        """How joints, as they were linearised last, follow the elements."""
+        d = self.system.elements.dimension
 
         def places() -> Any:
             for joints, into in zip(self.joints, self.joint_rows, strict=True):
                 n, m = joints.count, joints.form.rows
                 row = (into.start + m * np.arange(n))[:, None, None, None] + np.arange(m)[:, None, None]
-                for start, number in ((joints.first, joints.form.first), (joints.second, joints.form.second)):
-                    yield row, d * (start[:n, None, None, None] + np.arange(number)[:, None]) + np.arange(d)
+                for start, number, _ in _sides(joints):
+                    yield row, d * (start[:, None, None, None] + np.arange(number)[:, None]) + np.arange(d)
 
+        values = [slopes for joints in self.joints for _, _, slopes in _sides(joints)]
         return self.matrix("joints", places, values, (self.rows, self.reach.shape[0]))
 
     def jacobian_at(self, q: Array) -> Matrix:
@@ -406,3 +417,12 @@ class Equations:
 def _led(stack: Any) -> bool:
     """Whether bodies have constraints that follow something over time (`GivesEquations`)."""
     return hasattr(stack, "read_off")
+
+
+def _sides(joints: Joints) -> tuple[tuple[Array, int, Array], ...]:
+    """Both sides of joints of a form: the first element of each, how many there are, how rows follow them, (n, m, elements, d)."""
+    form, n = joints.form, joints.count
+    return (
+        (joints.first[:n], form.first, joints.on_first[:n]),
+        (joints.second[:n], form.second, joints.on_second[:n]),
+    )
