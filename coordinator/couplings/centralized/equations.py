@@ -120,7 +120,8 @@ class Equations:
         known = self._places[key]
         x = np.concatenate([value.ravel() for value in values]) if values else np.empty(0)
         if self.dense:
-            return np.bincount(known, x, shape[0] * shape[1]).reshape(shape)
+            summed = np.bincount(known, x, shape[0] * shape[1])
+            return summed.astype(float, copy=False).reshape(shape)  # of nothing it counts in whole numbers
         return known.filled(x)
 
     # constant, but for bodies that say otherwise: then they are those of the place that was shown last
