@@ -68,6 +68,7 @@ class System:
         self.evaluations = 0  # how often forces were worked out, for comparisons of cost
         self.memory: dict[str, Array] = {}  # what a coupling remembers from tick to tick
         self.cache: dict[str, Any] = {}  # what was built for the present topology
+        self.companion: Any = None  # what goes along with the motion (coordinator/equations/companion.py)
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has stacks of its own, and leaves behind what knows the old ones by their identity."""

@@ -42,14 +42,14 @@ class Stranger(CouplingError):
 class CommonFormulas:
     """Compiled formulas of models that stand side by side, and where each of them is in the coordinates and rows of all."""
 
-    def __init__(self, system: System, equations: Equations) -> None:
+    def __init__(self, system: System, equations: Equations, whole: frozenset[str] = frozenset()) -> None:
         self.system, self.equations = system, equations
         self.smallest: Smallest | None = None
         equations.go(*equations.read())
         # lengths and angles that forces take from where bodies stand
         equations.forces(float(system.elements.clock[TIME]))
         self.models = models_in(system)
-        self.written = write_running(*first_of(system, self.models[0]))
+        self.written = write_running(*first_of(system, self.models[0]), whole)
         self._refuse(self.written)
         self.solved = Solved(self.written, (self.written.start[0], self.written.start[1]), GOOD)
         place, moved = corrections_of_place(self.written, GOOD)
