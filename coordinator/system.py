@@ -68,6 +68,7 @@ class System:
         self.evaluations = 0  # how often forces were worked out, for comparisons of cost
         self.memory: dict[str, Array] = {}  # what a coupling remembers from tick to tick
         self.cache: dict[str, Any] = {}  # what was built for the present topology
+        self.companion: Any = None  # what goes along with the motion (coordinator/equations/companion.py)
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has stacks of its own, and leaves behind what knows the old ones by their identity."""
@@ -349,12 +350,12 @@ class System:
 
     def facts(self) -> dict[str, dict[str, Any]]:
         """What those who read a run need to know of every joint."""
-        return {name: self.facts_of(name) for joints in self.joints for name in joints.names}
+        home = self.joint_home
+        return {name: {**j.form.facts, "between": home.between(name)} for j in self.joints for name in j.names}
 
     def facts_of(self, joint: str) -> dict[str, Any]:
         """The same of one: how its equations are written, and whom it joins."""
-        home = self.joint_home[joint]
-        return {**home.stack.form.facts, "between": list(home.owners)}
+        return {**self.joint_home[joint].stack.form.facts, "between": self.joint_home.between(joint)}
 
     def time(self, dt: float) -> float:
         """Where the components stand [s]."""

@@ -75,6 +75,11 @@ class JointHomes(Mapping[str, JointHome]):
         found = self._known[name]
         return found.edge if isinstance(found, JointHome) else found
 
+    def between(self, name: str) -> list[str]:
+        """The bodies at its sides, or the ground."""
+        edge = self.edge(name)
+        return [edge.first_body, edge.second_body]
+
     def again(self, name: str) -> bool:
         """Whether a joint was cut at the instant at which it was made."""
         found = self._known[name]

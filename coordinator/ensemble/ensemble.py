@@ -20,6 +20,7 @@ from coordinator.ensemble.reading import Reading, ticks_of
 from coordinator.ensemble.stacked import Apart, WentWrong, gravity_of, run_stacked, why_apart
 from coordinator.ensemble.variants import Variants
 from coordinator.equations.formulas import Formulas
+from coordinator.events.bulk_add import undisturbed
 from modular.assembly import Assembly
 from modular.elements import Array, Indices
 from modular.errors import ModelError
@@ -76,7 +77,8 @@ class Ensemble(Reading, Spelt):
         if isinstance(coupling, str):
             coupling = coupling_named(coupling, "Ensemble: coupling =")
         self.variants = Variants(model.given().copy(), vary)
-        self.variants.check()
+        with undisturbed():
+            self.variants.check()
         self.coupling: Coupling = Penalty() if coupling is None else coupling
         self.dt, self.record_every = dt, record_every
         self.keep: Keep = keep_of(keep)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,14 @@ import numpy as np
 from coordinator.couplings import Coupling
 from coordinator.ensemble.ensemble import Ensemble
 from coordinator.ensemble.parameters import EVENTS, parameter
+from coordinator.ensemble.variants import Variants
 from coordinator.record.run import Run
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import ModelError, RunWarning
 
 ROUNDING = 1e-14  # of what a run comes to: its steps round, and joints are closed to about as much
+DIFFERENCES, EXACT = "differences", "exact"
 PLACES = {2: (-1, 1), 4: (-2, -1, 1, 2)}  # in steps
 DOUBTFUL = 1e-3  # of the largest derivative of an answer: what both orders may differ by before that is said
 
@@ -42,6 +44,9 @@ class Gradient:
     jacobian: Array  # (…, names)
     error: Array  # about how far that is off, (…, names); NaN at order 2, which does not know
     steps: Array  # of each number, (names,)
+    growth: Array = field(
+        default_factory=lambda: np.empty(0)
+    )  # of exact tangents over the second half of the run, (names,)
 
     def of(self, name: str) -> Array:
         """By one of them."""
@@ -58,15 +63,18 @@ def gradient(
     until: float,
     order: int = 4,
     record_every: int = 1,
+    method: str = DIFFERENCES,
 ) -> Gradient:
     """How what `of` says of a run changes with numbers of the model.
 
     `of`: a function of a run, such as `lambda run: run.position("lower.end")[-1]`. `by`: names of single numbers, or a name of your
-    own for several that change together: {"length": {"upper.end.0": 1.0, "lower.start.0": 1.0}}.
+    own for several that change together: {"length": {"upper.end.0": 1.0, "lower.start.0": 1.0}}. `method`: "differences" over an
+    ensemble, or "exact", by tangents beside one run, where `coupling` is Formulas().
     """
     ways = directions(model, by)
-    found = differences(model, dt, coupling, of, ways, np.zeros(len(ways)), until, order, record_every)
-    _say_doubts(found)
+    found = derivatives(model, dt, coupling, of, ways, np.zeros(len(ways)), until, order, record_every, method)
+    if method == DIFFERENCES:
+        _say_doubts(found)
     return found
 
 
@@ -82,6 +90,7 @@ class Objective:
     until: float
     order: int = 4
     record_every: int = 1
+    method: str = DIFFERENCES
 
     @property
     def start(self) -> Array:
@@ -93,8 +102,17 @@ class Objective:
     def __call__(self, x: Any) -> tuple[float, Array]:
         """One number, and its derivatives."""
         ways, offsets = directions(self.model, self.by), np.asarray(x, float) - self.start
-        found = differences(
-            self.model, self.dt, self.coupling, self.of, ways, offsets, self.until, self.order, self.record_every
+        found = derivatives(
+            self.model,
+            self.dt,
+            self.coupling,
+            self.of,
+            ways,
+            offsets,
+            self.until,
+            self.order,
+            self.record_every,
+            self.method,
         )
         if found.value.shape:
             raise ModelError(
@@ -129,6 +147,22 @@ def directions(model: Assembly, by: By) -> dict[str, dict[str, float]]:
         if not together:
             raise ModelError(f"gradient: '{name}' changes nothing; give numbers and how fast each changes.")
     return ways
+
+
+def derivatives(
+    model: Assembly, dt: float, coupling: Coupling | str | None, of: Of, ways: dict[str, dict[str, float]], offsets: Array,
+    until: float, order: int, record_every: int, method: str,
+) -> Gradient:  # fmt: skip
+    """Derivatives by one of the methods, so far along each way."""
+    if method not in (DIFFERENCES, EXACT):
+        raise ModelError(f"gradient: method = {method!r}; give 'differences' or 'exact'.")
+    if method == EXACT:
+        from coordinator.ensemble.exact import exact_gradient
+
+        if offsets.any():
+            model = Variants(model, columns_of(model, ways, offsets[None, :])).model_of(0)
+        return exact_gradient(model, dt, coupling, of, ways, until, record_every)
+    return differences(model, dt, coupling, of, ways, offsets, until, order, record_every)
 
 
 def differences(

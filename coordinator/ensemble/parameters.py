@@ -50,10 +50,6 @@ class Parameter:
             return tuple(model.schedule)
         return members_of(model)[self.kind][self.owner]
 
-    def changed(self, member: Any, value: Any) -> Any:
-        """The member with another number there."""
-        return _with(member, self.path, value)
-
 
 def parameter(model: Assembly, name: str) -> Parameter:
     """The parameter of that name; refused with the nearest known one."""
@@ -158,21 +154,29 @@ def _inside(value: Any, part: str, name: str) -> Any:
     raise ModelError(f"Ensemble: vary '{name}': {_what(value)} has no '{part}'; {_meant(value, part)}")
 
 
-def _with(value: Any, path: Sequence[str], new: Any) -> Any:
-    """A value with another one at the end of a way."""
-    if not path:
-        return new
-    part, rest = path[0], path[1:]
-    if part.isdigit() and isinstance(value, tuple | list) and not isinstance(value, JointEdge):
-        k = int(part)
-        return (*value[:k], _with(value[k], rest, new), *value[k + 1 :])
+def changed(value: Any, changes: Sequence[tuple[Sequence[str], Any]]) -> Any:
+    """A value with others at the ends of ways into it, one after the other; every part is made anew once."""
+    for k, (path, new) in enumerate(changes):
+        if not path:
+            return changed(new, changes[k + 1 :])
+    if not changes:
+        return value
+    parts: dict[str, list[tuple[Sequence[str], Any]]] = {}
+    for path, new in changes:
+        inside = _described(value) is not value and not (path[0] in OF_EDGES and hasattr(value, path[0]))
+        parts.setdefault("" if inside else path[0], []).append((path if inside else path[1:], new))
     if isinstance(value, JointEdge):
-        if part in OF_EDGES:
-            return value._replace(**{part: _with(getattr(value, part), rest, new)})
-        return value._replace(joint=_with(value.joint, path, new))
-    if isinstance(value, ForceEdge) and part != "at":
-        return dataclasses.replace(value, force=_with(value.force, path, new))
-    return dataclasses.replace(value, **{part: _with(getattr(value, part), rest, new)})
+        return value._replace(
+            **{part or "joint": changed(getattr(value, part or "joint"), more) for part, more in parts.items()}
+        )
+    if isinstance(value, tuple | list):
+        items = list(value)
+        for part, more in parts.items():
+            items[int(part)] = changed(items[int(part)], more)
+        return tuple(items)
+    return dataclasses.replace(
+        value, **{part or "force": changed(getattr(value, part or "force"), more) for part, more in parts.items()}
+    )
 
 
 def _what(value: Any) -> str:

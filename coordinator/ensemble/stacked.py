@@ -18,6 +18,7 @@ from coordinator.ensemble.parameters import GRAVITY
 from coordinator.ensemble.pieces import Piece, Told
 from coordinator.ensemble.variants import Variants
 from coordinator.equations.formulas import Formulas
+from coordinator.events.bulk_add import undisturbed
 from coordinator.record.run import Run
 from coordinator.simulation import Simulation
 from modular.errors import CouplingError, Diverged, ModelError, RunWarning
@@ -108,8 +109,9 @@ def run_stacked(
     variants: Variants, which: Sequence[int], coupling: Coupling, until: float, settings: dict[str, Any], heard: Heard
 ) -> Piece:
     """These variants, to their end; raises `WentWrong` where one diverges."""
-    copies = side_by_side(variants, which)
-    names, begun = Names(copies), False
+    with undisturbed():
+        copies = side_by_side(variants, which)
+        names, begun = Names(copies), False
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RunWarning)
         try:
@@ -119,10 +121,10 @@ def run_stacked(
                     raise Apart([[k] for k in which])
                 simulation.schedule.dry_run_done = True  # the first variant has compiled what its events need
                 begun = simulation.tick < round(until / simulation.dt)
-                simulation.run(until)
+                simulation.past.given.leave_untold()  # a run of one tells of the model
+                run = simulation.run(until)
                 if system.implicit_forces or system.groups:  # an event has brought some
                     raise Apart([[k] for k in which])
-                run = simulation.recorded
         except Diverged as error:
             found = names.variant(error.component)
             raise WentWrong(which[0] if found is None else found) from error
@@ -135,7 +137,9 @@ def run_stacked(
     for warning in caught:
         text, found = names.sentence(str(warning.message))
         heard.append((found, _said(warning, text)))
-    return Piece(list(run.segments), told_of(run, which, names), MARK, float(run.timings.get("seconds", 0.0)))
+    with undisturbed():
+        told = told_of(run, which, names)
+    return Piece(list(run.segments), told, MARK, float(run.timings.get("seconds", 0.0)))
 
 
 def told_of(run: Run, which: Sequence[int], names: Names) -> dict[int, Told]:
@@ -154,9 +158,14 @@ def told_of(run: Run, which: Sequence[int], names: Names) -> dict[int, Told]:
             owners = {changes.pop(0)[1]}  # a change logs the margins around it, if there are any
         for owner, own in names.shared_out(entry, owners).items():
             told[owner].margins.append(own)
-    for joint, facts in run.forms.items():
-        if (owner := names.variant(joint)) is not None:
-            told[owner].forms[names.in_model(joint, owner)] = names.in_model(facts, owner)
+    alike: dict[tuple[str, ...], dict[str, Any]] = {}  # what is told of a joint alike in many is held once
+    for called, facts in run.forms.items():
+        if (owner := names.variant(called)) is not None:
+            joint = names.in_model(called, owner)
+            key = (joint, facts["form"], *(names.in_model(body, owner) for body in facts["between"]))
+            if key not in alike:
+                alike[key] = names.in_model(facts, owner)
+            told[owner].forms[joint] = alike[key]
     return told
 
 

@@ -14,6 +14,7 @@ from coordinator.ensemble.parameters import (
     GRAVITY,
     JOINT,
     Parameter,
+    changed,
     check_member,
     parameter,
     values_of,
@@ -77,8 +78,7 @@ class Variants:
         parameters = self._by_member[kind, owner]
         member = parameters[0].member(self.model)
         try:
-            for found in parameters:
-                member = found.changed(member, self.value(found.name, k))
+            member = changed(member, [(found.path, self.value(found.name, k)) for found in parameters])
             problems = check_member(kind, owner, member, self.model.dimension)
         except (ModelError, TypeError, ValueError) as error:
             problems = [str(error)]

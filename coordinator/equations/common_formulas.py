@@ -42,14 +42,14 @@ class Stranger(CouplingError):
 class CommonFormulas:
     """Compiled formulas of models that stand side by side, and where each of them is in the coordinates and rows of all."""
 
-    def __init__(self, system: System, equations: Equations) -> None:
+    def __init__(self, system: System, equations: Equations, whole: frozenset[str] = frozenset()) -> None:
         self.system, self.equations = system, equations
         self.smallest: Smallest | None = None
         equations.go(*equations.read())
         # lengths and angles that forces take from where bodies stand
         equations.forces(float(system.elements.clock[TIME]))
         self.models = models_in(system)
-        self.written = write_running(*first_of(system, self.models[0]))
+        self.written = write_running(*first_of(system, self.models[0]), whole)
         self._refuse(self.written)
         self.solved = Solved(self.written, (self.written.start[0], self.written.start[1]), GOOD)
         place, moved = corrections_of_place(self.written, GOOD)
@@ -190,16 +190,19 @@ class CommonFormulas:
         """The first model that a step lost, and why; `share` of its extent that constraints may be open by."""
         motions = self.motions
         count = len(self.solved.pivots)
-        lost: Any = ~np.isfinite(motions.q).all(axis=1) | ~np.isfinite(motions.v).all(axis=1)
-        lost |= ~np.isfinite(motions.a).all(axis=1)
         with np.errstate(invalid="ignore"):
+            lost: Any = ~(np.isfinite(motions.q) & np.isfinite(motions.v) & np.isfinite(motions.a))
             weak = ~(np.abs(motions.guards[:, :count]) > LOST_PIVOT * self._pivots)
-            largest = np.maximum(1.0, np.abs(motions.a).max(axis=1, initial=0.0))
-            parting = ~(np.abs(motions.guards[:, count:]) <= LOOSE * largest[:, None])
             open_rows = np.abs(motions.errors) > share * self._extents[:, None]
-        bad = np.flatnonzero(lost | np.any(open_rows, axis=1) | np.any(weak, axis=1) | np.any(parting, axis=1))
-        if not len(bad):
+            parting = motions.guards[:, count:] != 0.0
+            if parting.any():
+                largest = np.maximum(1.0, np.abs(motions.a).max(axis=1, initial=0.0))
+                parting = ~(np.abs(motions.guards[:, count:]) <= LOOSE * largest[:, None])
+        every = (lost, open_rows, weak, parting)
+        if not any(each.any() for each in every):  # of many that are right all numbers are looked at as one
             return None
+        bad = np.flatnonzero(np.any(np.concatenate(every, axis=1), axis=1))
+        lost = lost.any(axis=1)
         k = int(bad[0])
         if lost[k]:
             return k, "its numbers are not finite"

@@ -7,7 +7,7 @@ way to move small models, and many variants of one; formulas end where a model d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from modular.one_thread import on_one_thread
 
 if TYPE_CHECKING:
     from coordinator.equations.common_formulas import CommonFormulas
+    from coordinator.equations.companion import Companion
 
 OPEN = 1e-6  # of the extent, before the last correction, which leaves the square of that
 
@@ -47,13 +48,23 @@ class Formulas(Whole):
         from coordinator.equations.common_formulas import CommonFormulas
 
         equations = self.equations_of(system)
+        companion: Companion | None = system.companion
         try:
-            common = CommonFormulas(system, equations)
+            common = CommonFormulas(system, equations, frozenset() if companion is None else companion.whole)
         except CouplingError:
             raise
         except ModelError as error:
             raise CouplingError(f"Formulas: {error}") from error
         system.cache = {"equations": equations, "formulas": common}
+        if companion is not None:
+            companion.configured(system, common)
+
+    def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
+        """As ever; who goes along is told."""
+        before = system.memory
+        super().settle(system, dt, touched)
+        if system.companion is not None:
+            system.companion.settled(system, before, system.time(dt))
 
     def checkpoint_state(self, system: System) -> dict[str, Any]:
         """Scales that were taken where the formulas were written."""
@@ -95,7 +106,9 @@ class Formulas(Whole):
                 own[common.columns[model]] = np.nan_to_num(v[common.columns[model]])
             equations.go(q, v)
             return swiftest(equations, own)
-        system.memory = {"a": state.a, "multipliers": state.multipliers}
+        before = State(q, v, system.memory["a"], state.multipliers)
+        along = {} if system.companion is None else system.companion.advanced(system, before, state, time, h)
+        system.memory = {"a": state.a, "multipliers": state.multipliers, **along}
         self.show(system, equations, state, time + h)
         for stack in system.booked:
             stack.account(system.elements, h)

@@ -20,6 +20,7 @@ from coordinator.equations.terms import Term, exact
 from modular.table import COMMON
 
 Naming = Callable[[str, float], Term]
+GRAVITY = "gravity"
 SAME = 1e-12  # of slopes: what a number enters in proportion
 SIGNED = frozenset({"rest", "force", "moment", "torque", "wind", "target"})  # fields that may be negative
 
@@ -27,8 +28,9 @@ SIGNED = frozenset({"rest", "force", "moment", "torque", "wind", "target"})  # f
 class Parameters:
     """Symbols and what they stand for; or the numbers themselves."""
 
-    def __init__(self, *, numbers: bool, running: bool = False) -> None:
+    def __init__(self, *, numbers: bool, running: bool = False, whole: frozenset[str] = frozenset()) -> None:
         self.numbers, self.running = numbers, running
+        self.whole = whole  # owners whose numbers have names also where they are nothing
         self.values: dict[Any, float] = {}
         self.taken: dict[str, tuple[str, str, tuple[int, ...]]] = {}  # by name: force, column, and where in its row
 
@@ -37,7 +39,7 @@ class Parameters:
 
         def make(label: str, value: float) -> Term:
             value = float(value)
-            if self.numbers or value == 0.0:
+            if self.numbers or (value == 0.0 and owner not in self.whole):
                 return Term(exact(value))
             positive = value > 0.0 and label.partition("_")[0] not in SIGNED
             one = symbol(f"{owner}.{label}" if owner else label, positive=positive)
@@ -52,6 +54,11 @@ def name_gravity(parameters: Parameters, gravity: Any) -> Any:
     acting = np.flatnonzero(gravity)
     name = parameters.named("")
     found = np.zeros(len(gravity), object)
+    if GRAVITY in parameters.whole:
+        for axis, value in enumerate(gravity):
+            one = symbol(f"{GRAVITY}_{'xyz'[axis]}")
+            parameters.values[one], found[axis] = float(value), Term(one)
+        return found
     if len(acting) == 1:
         value = float(gravity[acting[0]])
         found[acting[0]] = name("gravity", abs(value)) * (1 if value > 0.0 else -1)
@@ -63,10 +70,9 @@ def name_gravity(parameters: Parameters, gravity: Any) -> Any:
 
 def numbers_of_gravity(gravity: Any) -> dict[str, float]:
     """The same numbers by name."""
+    found = {f"{GRAVITY}_{'xyz'[k]}": float(value) for k, value in enumerate(gravity)}
     acting = np.flatnonzero(gravity)
-    if len(acting) == 1:
-        return {"gravity": abs(float(gravity[acting[0]]))}
-    return {f"gravity_{'xyz'[k]}": float(gravity[k]) for k in acting}
+    return found | ({GRAVITY: abs(float(gravity[acting[0]]))} if len(acting) == 1 else {})
 
 
 def name_bodies(twin: TableTwin, stack: Any, parameters: Parameters) -> None:
@@ -93,7 +99,7 @@ def name_force(twin: TableTwin, stack: Any, name: str, force: Any, parameters: P
     starts = [int(stack.first[row]), int(stack.second[row])]
     base = _row_of(force, starts, name, dimension)
     found: dict[tuple[str, Any], list[tuple[str, float, float]]] = {}
-    for label, value, more in _changed(force):
+    for label, value, step, more in _changed(force, zeros=name in parameters.whole):
         try:
             rows = _row_of(more(1), starts, name, dimension), _row_of(more(2), starts, name, dimension)
         except (ValueError, AssertionError, TypeError, ArithmeticError):
@@ -106,7 +112,7 @@ def name_force(twin: TableTwin, stack: Any, name: str, force: Any, parameters: P
                 before = base[column][at]
                 rise, again = rows[0][column][at] - before, rows[1][column][at] - rows[0][column][at]
                 straight = abs(again - rise) <= SAME * abs(rise)
-                found.setdefault((column, at), []).append((label, value, rise / value if straight else np.nan))
+                found.setdefault((column, at), []).append((label, value, rise / step if straight else np.nan))
     for (column, at), asked in found.items():
         label, value, slope = asked[0]
         if len(asked) > 1 or not np.isfinite(slope):
@@ -135,7 +141,7 @@ def _name_taken(twin: TableTwin, row: int, name: str, columns: set[str], base: A
 
 def numbers_of_force(force: Any) -> list[tuple[str, float]]:
     """Numbers of a force that may have names, by these names."""
-    return [(label, value) for label, value, _ in _changed(force)] if is_dataclass(force) else []
+    return [(label, value) for label, value, _, _ in _changed(force, zeros=True)] if is_dataclass(force) else []
 
 
 def _row_of(force: Any, starts: list[int], name: str, dimension: int) -> dict[str, Any]:
@@ -148,8 +154,8 @@ def _row_of(force: Any, starts: list[int], name: str, dimension: int) -> dict[st
     }
 
 
-def _changed(force: Any) -> Iterator[tuple[str, float, Callable[[int], Any]]]:
-    """Each of its numbers: the name, the value, and the force with so many times that much, or one, more of it."""
+def _changed(force: Any, *, zeros: bool) -> Iterator[tuple[str, float, float, Callable[[int], Any]]]:
+    """Each of its numbers: the name, the value, a step, and the force with so many steps more of it; `zeros`: what is 0 as well."""
     for field in fields(force):
         value = getattr(force, field.name)
         if isinstance(value, bool | str) or value is None or field.name in ("axis", "normal"):
@@ -164,11 +170,12 @@ def _changed(force: Any) -> Iterator[tuple[str, float, Callable[[int], Any]]]:
             label = field.name
             if numbers.ndim:
                 label += f"_{'xyz'[k] if len(numbers) <= 3 else k + 1}"
-            if one != 0.0:
-                yield label, float(one), functools.partial(_with_more, force, field.name, numbers, k)
+            if one != 0.0 or zeros:
+                step = float(one) or 1.0
+                yield label, float(one), step, functools.partial(_with_more, force, field.name, numbers, k, step)
 
 
-def _with_more(force: Any, field: str, numbers: Any, k: int, times: int) -> Any:
+def _with_more(force: Any, field: str, numbers: Any, k: int, step: float, times: int) -> Any:
     changed = numbers.copy()
-    changed.reshape(-1)[k] *= 1.0 + times
+    changed.reshape(-1)[k] += step * times
     return replace(force, **{field: tuple(changed.tolist()) if changed.ndim else float(changed)})

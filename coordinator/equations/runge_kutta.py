@@ -7,12 +7,16 @@ constraints, then velocities (`corrections.py`). Nothing that one model does has
 
 from __future__ import annotations
 
+import functools
+import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from scipy.integrate._ivp import dop853_coefficients
 
 import modular.lane_functions  # formulas may ask for sines of lanes  # noqa: F401
+from coordinator.engine.threads import cores
 from modular.blocks import like, shaped
 from modular.elements import Array, Elements
 from modular.lane_rows import fetch, store
@@ -26,6 +30,7 @@ WEIGHTS = np.ascontiguousarray(  # the last row: the end of a step
     np.vstack([dop853_coefficients.A[:STAGES, :STAGES], dop853_coefficients.B])
 )
 TIMES = np.append(dop853_coefficients.C[:STAGES], 1.0)
+MODELS_PER_THREAD = 512  # from which on another thread pays
 CORRECTIONS = 2  # of places after a step: after the first they are off by the square of what they were off by
 
 
@@ -58,9 +63,21 @@ class Motions(Table):
         self.fixed("step")
 
     def run(self, loop: Loop, elements: Elements, time: float, step: float) -> None:
-        """All models."""
+        """All models; each is worked out by itself, so the bits do not depend on the number of threads."""
         self.time, self.step = time, step
-        loop(self, elements, 0, self.count)
+        loop.address(self, elements)  # compiled once
+        threads = max(1, min(cores(), self.count // MODELS_PER_THREAD))
+        if threads == 1:
+            loop(self, elements, 0, self.count)
+            return
+        ends = [LANES * (self.count * k // (LANES * threads)) for k in range(threads)] + [self.count]
+        list(_threads(os.getpid()).map(lambda k: loop(self, elements, ends[k], ends[k + 1]), range(threads)))
+
+
+@functools.lru_cache(maxsize=1)
+def _threads(process: int) -> ThreadPoolExecutor:
+    """Threads of this process; a forked one has its own."""
+    return ThreadPoolExecutor(cores(), thread_name_prefix="formulas")
 
 
 def _room(motions: Any) -> list[tuple[int, ...]]:

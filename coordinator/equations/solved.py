@@ -57,7 +57,8 @@ class Solved:
         self._numbers |= {one: written.led.value(one, 0.0) for one in written.led.named} | {TIME: 0.0}
         self._constant = set(written.parameters)
         self.seen: list[Any] = []  # -G M^-1 G^T of each row by itself
-        elimination = _Elimination(self, written)
+        self.elimination = elimination = Elimination(self, written)
+        self.entries = len(self.steps)  # steps that write the entries down, before rows are eliminated
         values = elimination.run()
         n = len(written.coordinates)
         self.accelerations, self.multipliers = values[:n], values[n:]
@@ -116,6 +117,10 @@ class Solved:
             self._constant.add(one)
         self._numbers[one] = self.number(value)
         return one
+
+    def know(self, symbols: Sequence[Any]) -> None:
+        """Formulas may be made of these as well."""
+        self._numbers |= dict.fromkeys(symbols, 1.0)
 
     def number(self, value: Any) -> float:
         """A formula where the model stands; what it is made of is worked out once."""
@@ -203,7 +208,7 @@ def _worked_out(value: Any, parts: list[float]) -> float:
     return float(MATH[FUNCTIONS[value.func]](*parts))
 
 
-class _Elimination:
+class Elimination:
     """The matrix row by row, as it shrinks."""
 
     def __init__(self, solved: Solved, written: Written) -> None:
@@ -218,13 +223,16 @@ class _Elimination:
             self.rows[i][j] = value
         entries = [*written.jacobian.values(), *written.loads.values(), *written.gamma.values()]
         values = iter(self._without_repetition(entries))
-        for r, c in written.jacobian:
-            self.rows[self.n + r][c] = self.rows[c][self.n + r] = next(values)
+        self.jacobian = {place: next(values) for place in written.jacobian}  # by their names
+        for (r, c), slope in self.jacobian.items():
+            self.rows[self.n + r][c] = self.rows[c][self.n + r] = slope
         for i in written.loads:
             self.right[i] = next(values)
         for r in written.gamma:
             self.right[self.n + r] = next(values)
+        self.asked = list(self.right)
         self.done: list[tuple[int, Any, list[tuple[int, Any]]]] = []  # row, right side over pivot, and (row, share)
+        self.inverses: dict[int, Any] = {}  # of pivots, by row
 
     def _without_repetition(self, entries: list[Any]) -> list[Any]:
         """Names for formulas; what several have in common has a name before."""
@@ -249,8 +257,21 @@ class _Elimination:
             else:
                 self.solved.pivots.append(Pivot(self.rows[k][k], self._value(k), self.owners[k]))
                 self._eliminate(k)
+        return self._back([own for _, own, _ in self.done])
+
+    def again(self, right: list[Any]) -> list[Any]:
+        """The solution for another right-hand side, by the same factors."""
+        right, owns = list(right), []
+        for k, _, shares in self.done:
+            if right[k] != 0:
+                for i, share in shares:
+                    right[i] = self.solved.name(right[i] - share * right[k])
+            owns.append(self.solved.name(right[k] * self.inverses[k]))
+        return self._back(owns)
+
+    def _back(self, owns: list[Any]) -> list[Any]:
         found = [sympy.Integer(0)] * self.count
-        for k, own, shares in reversed(self.done):
+        for (k, _, shares), own in zip(reversed(self.done), reversed(owns), strict=True):
             value = own - sum((share * found[i] for i, share in shares), sympy.Integer(0))
             found[k] = self.solved.name(value)
         return found
@@ -288,7 +309,7 @@ class _Elimination:
         name = self.solved.name
         row = self.rows[k]
         pivot = row.pop(k)
-        inverse = name(1 / pivot)
+        inverse = self.inverses[k] = name(1 / pivot)
         others = sorted(row)
         shares = [(i, name(row[i] * inverse)) for i in others]
         for place, (i, share) in enumerate(shares):

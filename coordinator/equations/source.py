@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from modular.errors import ModelError
 if TYPE_CHECKING:
     from coordinator.equations.solved import Solved
 
+Arrays = Mapping[str, Sequence[Any]]
 NAME = re.compile(r"[cx]\d+")  # of what comes up on the way
 LARGEST_POWER = 8  # whole exponents up to which powers are written as products
 FUNCTIONS = {
@@ -32,10 +34,11 @@ MATH = {name: getattr(math, name) for name in ("sin", "cos", "exp", "tanh", "ata
 class Lines:
     """Lines `x = formula` for formulas of a solved system; what several of them have in common comes first."""
 
-    def __init__(self, solved: Solved, values: Sequence[Any]) -> None:
+    def __init__(self, solved: Solved, values: Sequence[Any], more: Arrays = MappingProxyType({})) -> None:
         w = solved.written
         self.names: dict[Any, str] = {TIME: "t"}
-        for letter, symbols in (("q", w.coordinates), ("v", w.rates), ("p", w.parameters), ("f", w.led.named)):
+        of_model = (("q", w.coordinates), ("v", w.rates), ("p", w.parameters), ("f", w.led.named))
+        for letter, symbols in (*of_model, *more.items()):
             self.names |= {one: f"{letter}[{k}]" for k, one in enumerate(symbols)}
         needed = solved.needed(values)
         kept = [(one, step) for one, step in solved.steps if one in needed]
@@ -127,10 +130,11 @@ def _below(part: Any) -> bool:
     return bool(part.is_Pow and part.exp.is_number and part.exp < 0)
 
 
-def python_source(solved: Solved, values: Sequence[Any], name: str = "evaluate") -> str:
-    """A function (t, q, v, p, f, out) for numba and for Python."""
-    lines = Lines(solved, values)
-    found = [f"def {name}(t, q, v, p, f, out):", *lines.body("", "", lines.results)]
+def python_source(solved: Solved, values: Sequence[Any], more: Arrays = MappingProxyType({})) -> str:
+    """A function (t, q, v, p, f, out) for numba and for Python; `more` arrays of symbols come before `out`, by their names."""
+    lines = Lines(solved, values, more)
+    given = ", ".join(("t", "q", "v", "p", "f", *more, "out"))
+    found = [f"def evaluate({given}):", *lines.body("", "", lines.results)]
     found += [f"    out[{k}] = {code}" for k, code in enumerate(lines.results)]
     return "\n".join([*found, "    return 0"]) + "\n"
 

@@ -40,15 +40,21 @@ def write_system(system: System) -> Written:
     return _Writer(model, True, (), system).written()
 
 
-def write_running(system: System, model: Assembly) -> Written:
-    """All equations of a system that runs, as it stands, with names for the numbers of this model of it."""
-    return _Writer(model, False, (), system).written()
+def write_running(system: System, model: Assembly, whole: frozenset[str] = frozenset()) -> Written:
+    """All equations of a system that runs, as it stands, with names for the numbers of this model of it.
+
+    `whole`: components, or gravity, all of whose numbers have names, also those that are nothing.
+    """
+    return _Writer(model, False, (), system, whole).written()
 
 
 class _Writer:
     """What is known while equations are being written."""
 
-    def __init__(self, model: Assembly, numbers: bool, ports: Sequence[str], running: System | None = None) -> None:
+    def __init__(
+        self, model: Assembly, numbers: bool, ports: Sequence[str], running: System | None = None,
+        whole: frozenset[str] = frozenset(),
+    ) -> None:  # fmt: skip
         self.model = model if running is not None else model.given().copy()
         self.system = assembled(self.model) if running is None else running
         lacking = [stack.names[0] for stack in self.system.bodies if not isinstance(stack, GivesEquations)]
@@ -61,7 +67,8 @@ class _Writer:
             for key in "qv"
         )
         self.frames = {port: hold_axes(self.system, self.model, port) for port in ports}
-        self.parameters, self.stage = Parameters(numbers=numbers, running=running is not None), Stage(self.system)
+        self.parameters = Parameters(numbers=numbers, running=running is not None, whole=whole)
+        self.stage = Stage(self.system)
         self.coordinates: list[Any] = []
         self.columns: dict[str, slice] = {}
         self._first_look()

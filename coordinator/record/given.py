@@ -28,6 +28,10 @@ class Given:
         if not self._parted:
             self._assembly, self._parted = self._assembly.copy(), True
 
+    def leave_untold(self) -> None:
+        """Whoever reads the runs knows the model and its sources himself: nothing of them is worked out."""
+        self.model, self._others = {}, ({}, [])
+
     def to_data(self) -> dict[str, Any]:
         """What a simulation that goes on elsewhere has to know of its beginning."""
         return {

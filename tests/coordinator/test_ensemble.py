@@ -58,10 +58,12 @@ def test_every_number_of_a_model_may_differ():
     time = model.schedule[0].time
     vary = {
         "spring.stiffness": [10.0, 20.0, 30.0], "spring.at": np.tile([0.1, 0.0], (3, 1)), "gravity.1": [-9.0, -9.5, -10.0],
-        "upper.angular_velocity": [0.1, 0.2, 0.3], "events.0.time": [0.1, 0.2, 0.3],
+        "upper.angular_velocity": [0.1, 0.2, 0.3], "events.0.time": [0.1, 0.2, 0.3], "upper.masses.1": [7.0, 7.0, 7.0],
+        "upper.masses": [[1.0, 1.0], [2.0, 3.0], [4.0, 4.0]], "upper.masses.0": [5.0, 6.0, 7.0], "elbow.at": [[1.0, 0.0]] * 3,
     }  # fmt: skip
     found = Ensemble(model, 1e-3, vary=vary).variants.model_of(1)
     assert found.force_edges["spring"].force.stiffness == 20.0 and found.force_edges["spring"].at == (0.1, 0.0)
+    assert found.bodies["upper"].masses == (6.0, 3.0)  # in the order in which they are given
     assert found.gravity[1] == -9.5 and found.bodies["upper"].angular_velocity == 0.2
     assert found.schedule[0].time == 0.2 and model.schedule[0].time == time
     assert isinstance(found.schedule[0].events[0], Cut)

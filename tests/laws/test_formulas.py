@@ -7,6 +7,7 @@ import scenarios
 from campaign import shortened
 from components import PointOnLine, Prismatic, Revolute, RigidBody, Rod, SpringDamper
 from coordinator import Centralized, Ensemble, Formulas, Generated, MinimalCoordinates, Simulation, resume
+from coordinator.equations import runge_kutta
 from modular import Assembly, CouplingError, Cut, Diverged
 
 SYSTEMS = shortened(
@@ -70,6 +71,17 @@ def test_the_bits_of_a_variant_are_those_of_its_single_run():
         one, model = found.run_of(k), found.variants.model_of(k)
         assert one.digest == run_of(model, 0.02, 0.3, record_every=3).digest
         assert apart(one, run_of(model, 0.02, 0.3, Centralized(Generated()), record_every=3)) < 1e-8
+
+
+def test_threads_leave_the_bits(monkeypatch):
+    """Eleven models, of which the first thread takes four and the second seven."""
+    vary = differing(11)
+    one = Ensemble(swing(), 0.02, Formulas(), vary=vary).run(until=0.2)
+    monkeypatch.setattr(runge_kutta, "MODELS_PER_THREAD", 4)
+    monkeypatch.setattr(runge_kutta, "cores", lambda: 2)
+    two = Ensemble(swing(), 0.02, Formulas(), vary=vary).run(until=0.2)
+    for k in range(11):
+        assert one.run_of(k).digest == two.run_of(k).digest
 
 
 def test_models_with_as_many_numbers_of_each_kind_have_code_of_their_own():

@@ -12,6 +12,7 @@ from components.bodies.natural.batched import BatchedBody
 from components.bodies.natural.description import NaturalBody
 from components.bodies.natural.many import Layout
 from components.bodies.natural.straight import (
+    ENDS,
     MAX_QUICK_MAGNITUDE,
     check_straight,
     ends_as_ports,
@@ -47,6 +48,11 @@ class PointMassRod(BatchedBody):
     def places(self) -> Mapping[str, Port]:
         """Its two ends."""
         return {"start": Port(self.start), "end": Port(self.end)}
+
+    @property
+    def port_names(self) -> tuple[str, ...]:
+        """`start` and `end`."""
+        return ENDS
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from components.bodies.natural.batched import BatchedBody
 from components.bodies.natural.description import NaturalBody
 from components.bodies.natural.many import Layout
 from components.bodies.natural.straight import (
+    ENDS,
     MAX_QUICK_MAGNITUDE,
     NUMBERS,
     check_straight,
@@ -27,7 +28,6 @@ from modular.errors import ModelError
 from modular.integrator import Integrator
 from modular.port import Port
 
-ENDS = ("start", "end")
 MIN_RADIUS_OVER_LENGTH = 1e-4  # radius of a full body, as a share of its length
 
 

@@ -12,6 +12,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 
 NUMBERS = frozenset({float, int})
+ENDS = ("start", "end")  # ports of a straight body, in order
 # what a quick look takes for granted: nothing that vanishes or overflows when it is squared
 MIN_QUICK_SQUARE, MAX_QUICK_MAGNITUDE = 1e-200, 1e18
 
