@@ -171,6 +171,9 @@ class _Builder:
         for link in self.robot.links.values():
             for shape in link.shapes:
                 self._touch(link.name, shape) if self.contacts else left_out(shape, self.report)
+        for name, value in self.begins.items():
+            if name in self.names and value != 0.0:
+                self.assembly.count(self.names[name], value)
         self._tell_spared()
         return self.assembly
 
