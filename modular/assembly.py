@@ -29,6 +29,7 @@ from modular.keywords import Spelt, spelt
 from modular.limit import Limit
 from modular.names import MAX_NAME_LENGTH, hidden_in, missing, unfit
 from modular.numbers import LARGEST_MAGNITUDE, SMALLEST_MAGNITUDE, beyond_reach, misfits, number
+from modular.picture import Picture
 from modular.port import GROUND, PortName
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class Assembly(Spelt):
         self.suggested: dict[
             str, Any
         ] = {}  # dt and until [s], record_every [ticks], a coupling as typed: what suits it
+        self.pictures: tuple[Picture, ...] = ()  # what bodies look like; no part of the model's data
         self.origin: Callable[[], Assembly] | None = None  # of the model of a running simulation: how it came about
         self.parted: Parted | None = (
             None  # of several models side by side: what a name is called in its own, and in which

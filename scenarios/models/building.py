@@ -38,6 +38,7 @@ from scenarios.catalogue import READING
 from scenarios.models.following import Pair, pairs_of
 from scenarios.models.groups import Group, grouped, mended, thickened
 from scenarios.models.joint_values import JointValue
+from scenarios.models.looks import pictures_of
 from scenarios.models.markup import shown
 from scenarios.models.robot import LED, TURNING, Frame, LoopJoint, Robot, RobotJoint, Touching
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, Report
@@ -175,7 +176,13 @@ class _Builder:
             if name in self.names and value != 0.0:
                 self.assembly.count(self.names[name], value)
         self._tell_spared()
+        self.assembly.pictures = tuple(pictures_of(self.robot, self.frames, self._place, self.report))
         return self.assembly
+
+    def _place(self, link: str) -> tuple[str, str]:
+        """The body and the port in which a link stands."""
+        group = self.groups[link]
+        return (GROUND, "") if group.grounded else (self.bodies[id(group)], self.port_names[id(group)][link])
 
     def _tell_spared(self) -> None:
         """Who touches the ground elsewhere, and not here."""

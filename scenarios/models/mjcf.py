@@ -13,6 +13,7 @@ import numpy as np
 
 from components import Solid
 from modular.elements import Array
+from modular.errors import ModelError
 from modular.names import first_few, missing
 from scenarios.models.markup import Element, shown
 from scenarios.models.mjcf_classes import Classes, direction, some_numbers
@@ -214,10 +215,17 @@ class _Reader:
         silent = geom.attributes.get("contype") == "0" and geom.attributes.get("conaffinity") == "0"
         if silent:
             self.report.tell(UNUSED, geom, "a picture")
-        else:
+        try:
             found = touching_of(geom, self.classes)
-            found.frame = self._seen(name, own @ found.frame)
-            self.robot.links[name].shapes.append(found)
+        except ModelError:
+            if silent:
+                return
+            raise
+        found.frame = self._seen(name, own @ found.frame)
+        link = self.robot.links[name]
+        link.looks.append(found)
+        if not silent:
+            link.shapes.append(found)
 
     def _site(self, site: Element, name: str, own: Frame) -> None:
         """A place on a body."""

@@ -42,6 +42,9 @@ class Touching:
     frame: Frame
     sizes: tuple[float, ...] = ()
     friction: float = USUAL_FRICTION
+    file: str = ""  # of a mesh, as it is written
+    scale: tuple[float, ...] = (1.0, 1.0, 1.0)
+    colour: tuple[int, int, int] | None = None  # where it is a picture
 
 
 @dataclass
@@ -54,6 +57,7 @@ class Link:
     centre: Array = field(default_factory=lambda: np.zeros(3))
     inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
     shapes: list[Touching] = field(default_factory=list)  # for contact
+    looks: list[Touching] = field(default_factory=list)  # for pictures
 
 
 @dataclass

@@ -7,12 +7,15 @@ the joint that holds it, with its own axes; its own frame is a port LINK_origin 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from modular.elements import Array
+from modular.errors import ModelError
 from modular.names import missing
+from scenarios.models.looks import colour_of
 from scenarios.models.markup import Element, shown
 from scenarios.models.robot import LOOPS, USUAL_FRICTION, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
 from scenarios.models.told import DROPPED, READ, UNUSED, Report
@@ -331,6 +334,8 @@ class _Reader:
                 link.shapes.append(of_geometry(inner, here, _friction(inner), inner=True))
             elif inner.tag in FOR_OTHERS:
                 self.report.tell(UNUSED, inner, FOR_OTHERS[inner.tag])
+                if inner.tag == "visual":
+                    _look(link, inner, inside)
             elif inner.tag not in ("pose", "inertial"):
                 self.report.tell(DROPPED, inner, "an element that is not known here")
         if np.abs(inside.place).max() > SAME:
@@ -348,6 +353,14 @@ TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 def _seen(of: Frame, frame: Frame) -> Frame:
     """A frame of the world as another one sees it."""
     return Frame(of.turn.T @ (frame.place - of.place), of.turn.T @ frame.turn)
+
+
+def _look(link: Link, visual: Element, inside: Frame) -> None:
+    """What it looks like, where that can be told; a picture that is wrong stops no motion."""
+    with suppress(ModelError):
+        link.looks.append(of_geometry(visual, inside @ _pose(visual.one("pose")), 0.0, inner=True))
+        if (material := visual.one("material")) is not None:
+            link.looks[-1].colour = colour_of(material.inner("diffuse", ""))
 
 
 def _friction(collision: Element) -> float:
