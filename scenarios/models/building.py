@@ -35,12 +35,14 @@ from modular.names import MAX_NAME_LENGTH, first_few, hidden_in, missing
 from modular.numbers import number
 from modular.port import GROUND, Port
 from scenarios.catalogue import READING
-from scenarios.models.following import Pair, pairs_of
+from scenarios.models.following import Idled, Pair, pairs_of
 from scenarios.models.groups import Group, grouped, mended, thickened
+from scenarios.models.idlers import Wheel, wheel_of
 from scenarios.models.joint_values import JointValue
 from scenarios.models.looks import pictures_of
 from scenarios.models.markup import shown
 from scenarios.models.robot import LED, TURNING, Frame, LoopJoint, Robot, RobotJoint, Touching
+from scenarios.models.rotors import Rotor, rotors_of
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, Report
 from scenarios.models.touching import left_out, placed
 
@@ -155,6 +157,15 @@ class _Builder:
             self.bodies[id(group)] = GROUND if group.grounded else self._name(group.top, taken)
             taken.add(self.bodies[id(group)])
         joints = [joint for joint in self.robot.joints.values() if self._moves(joint)]
+        rotors = list(rotors_of(self.robot, self.groups, self.frames, self._moves, self.report))
+        pairs = list(pairs_of(self.robot, self.groups, self.frames, self._moves, self.report))
+        wheels = {id(pair): wheel_of(pair, self.groups, self.frames) for pair in pairs if isinstance(pair, Idled)}
+        for pair in pairs:
+            if isinstance(pair, Idled):
+                self._give_ports(pair, wheels[id(pair)])
+        for k, rotor in enumerate(rotors):
+            self.groups[rotor.joint.parent].ports[_bearing(rotor, k)] = Frame(rotor.hub, np.eye(3))
+            self.groups[rotor.joint.child].ports[_gear(rotor, k)] = Frame(rotor.at, np.eye(3))
         for joint in joints:
             self.groups[joint.parent].ports.setdefault(self._free(joint), self.frames[joint.child])
         for loop in self.robot.loops.values():
@@ -165,8 +176,10 @@ class _Builder:
                 self._add(group)
         for joint in joints:
             self._join(joint)
-        for pair in pairs_of(self.robot, self.groups, self.frames, self._moves, self.report):
-            self._couple(pair)
+        for pair in pairs:
+            self._couple(pair) if isinstance(pair, Pair) else self._idle(pair, wheels[id(pair)])
+        for k, rotor in enumerate(rotors):
+            self._run_in(rotor, k)
         for loop in self.robot.loops.values():
             self._close(loop)
         for link in self.robot.links.values():
@@ -267,13 +280,7 @@ class _Builder:
     def _couple(self, pair: Pair) -> None:
         """A joint that follows another."""
         hinges, joint = (pair.leader, pair.follower), pair.follower.joint
-        assert joint.mimic is not None
-        led = joint.mimic.multiplier * self.begins[joint.mimic.joint] + joint.mimic.offset
-        if abs(self.begins[joint.name] - led) > SAME_ANGLE:
-            raise joint.element.refuse(
-                f"joint '{shown(joint.name)}' is to begin at {self.begins[joint.name]:g}, and follows "
-                f"'{shown(joint.mimic.joint)}', which puts it at {led:g}; give a value for that one."
-            )
+        self._check_follower(joint)
         ends = [self._ends(hinge.joint)[hinge.child] for hinge in hinges]
         at = next((_row(hinge.place) for hinge, end in zip(hinges, ends, strict=True) if end == GROUND), None)
         name = self._force_name(f"{self.names[joint.name]}-follows")
@@ -282,6 +289,54 @@ class _Builder:
             self.assembly.join(name, coupler, *ends, at=at)
         except ModelError as error:
             raise joint.element.refuse(str(error)) from error
+
+    def _give_ports(self, idled: Idled, wheel: Wheel) -> None:
+        """Where a wheel runs, and where the joints hold on to it."""
+        name = idled.follower.name
+        idled.carrier.ports[f"{name} wheel"] = Frame(wheel.hub, np.eye(3))
+        for outer, at, which in zip(idled.outer(self.groups), wheel.at, ("leads", "follows"), strict=True):
+            outer.ports[f"{name} {which}"] = Frame(at, np.eye(3))
+
+    def _idle(self, idled: Idled, wheel: Wheel) -> None:
+        """A wheel in its bearing, and both joints on it."""
+        joint = idled.follower
+        self._check_follower(joint)
+        name = self._force_name(f"{self.names[joint.name]}-wheel")
+        bearing = self._end(idled.carrier, f"{joint.name} wheel")
+        try:
+            self.assembly.add(name, wheel.body)
+            at = _row(wheel.hub) if bearing == GROUND else None
+            self.assembly.join(f"{name}-bearing", Revolute(axis=_row(wheel.axis)), bearing, f"{name}.hub", at=at)
+            for outer, geared, place, which in zip(
+                idled.outer(self.groups), wheel.geared, wheel.at, ("leads", "follows"), strict=True
+            ):
+                end = self._end(outer, f"{joint.name} {which}")
+                at = _row(place) if end == GROUND else None
+                self.assembly.join(f"{name}-{which}", geared, end, f"{name}.hub", at=at)
+        except ModelError as error:
+            raise joint.element.refuse(str(error)) from error
+
+    def _check_follower(self, joint: RobotJoint) -> None:
+        assert joint.mimic is not None
+        led = joint.mimic.multiplier * self.begins[joint.mimic.joint] + joint.mimic.offset
+        if abs(self.begins[joint.name] - led) > SAME_ANGLE:
+            raise joint.element.refuse(
+                f"joint '{shown(joint.name)}' is to begin at {self.begins[joint.name]:g}, and follows "
+                f"'{shown(joint.mimic.joint)}', which puts it at {led:g}; give a value for that one."
+            )
+
+    def _run_in(self, rotor: Rotor, number: int) -> None:
+        """A rotor, in its bearing and geared to its joint."""
+        name = self._force_name(f"{self.names[rotor.joint.name]}-rotor{1 + number % 2}")
+        bearing = self._end(self.groups[rotor.joint.parent], _bearing(rotor, number))
+        at = _row(rotor.hub) if bearing == GROUND else None
+        child = self._end(self.groups[rotor.joint.child], _gear(rotor, number))
+        try:
+            self.assembly.add(name, rotor.body)
+            self.assembly.join(f"{name}-bearing", Revolute(axis=_row(rotor.axis)), bearing, f"{name}.hub", at=at)
+            self.assembly.join(f"{name}-gear", rotor.geared, child, f"{name}.hub")
+        except ModelError as error:
+            raise rotor.joint.element.refuse(str(error)) from error
 
     def _join(self, joint: RobotJoint) -> None:
         frame = self.frames[joint.child]
@@ -325,6 +380,14 @@ class _Builder:
         except ModelError as error:
             raise loop.element.refuse(str(error)) from error
         self.report.tell(READ, loop.element, f"joins {ends[0]} and {ends[1]}")
+
+
+def _bearing(rotor: Rotor, number: int) -> str:
+    return f"{rotor.joint.name} bearing {1 + number % 2}"
+
+
+def _gear(rotor: Rotor, number: int) -> str:
+    return f"{rotor.joint.name} gear {1 + number % 2}"
 
 
 def _plain(name: str) -> str:

@@ -304,8 +304,9 @@ class _Reader:
         joint.rest = measured(element.number("springref", 0.0)) - ref
         if min(joint.damping, joint.friction, joint.stiffness) < 0.0:
             raise element.refuse("damping, frictionloss and stiffness are numbers from 0 on.")
-        if element.number("armature", 0.0) != 0.0:
-            self.report.tell(DROPPED, element, "armature: the inertia of a rotor")
+        joint.armature = element.number("armature", 0.0)
+        if joint.armature < 0.0:
+            raise element.refuse(f"armature = {joint.armature:g}; give a number from 0 on.")
 
     def _several(self, joint: _Joint, kind: str) -> None:
         told = [key for key in (*ONE, "armature") if np.any(some_numbers(joint.element, key))]

@@ -90,6 +90,7 @@ class RobotJoint:
     cross: Array | None = None  # of a universal joint: the axis that the child carries
     stiffness: float = 0.0  # of a spring along its coordinate, which rests at `rest`
     rest: float = 0.0
+    armature: float = 0.0  # inertia of a rotor as its coordinate sees it [kg m^2], [kg]
 
     def at(self, q: float) -> Frame:
         """The child seen from the parent."""
