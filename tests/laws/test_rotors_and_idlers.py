@@ -9,7 +9,7 @@ import pytest
 from components import Motor
 from coordinator import Glued, Simulation
 from modular import ModelError
-from scenarios.models import read_model
+from scenarios.models import export_model, read_model
 from scenarios.models.following import IDLE
 from scenarios.models.told import APPROXIMATED, DROPPED
 
@@ -167,3 +167,27 @@ def test_hinges_on_one_line_and_a_slide_follow_a_hinge(tmp_path: Path):
     energy = 0.5 * whole * speed**2 + 9.81 * (1.2 * 0.3 * np.array([sin(s) for s in slow]) + 0.8 * rack)
     assert np.ptp(energy[5:-5]) < 2e-3 * 0.5 * whole * speed[-1] ** 2
     assert cos(slow[-1]) > 0.9
+
+
+@pytest.mark.parametrize("ending", ["xml", "sdf", "urdf"])
+def test_what_follows_by_a_wheel_is_written_for_other_programs(ending, tmp_path: Path):
+    """As joints that follow the wheel, either way round; what is read back begins and goes together as before."""
+    found = read(
+        tmp_path, '<link name="base"/>', link("hand", 2.0, 0.02, "0 0 -0.3"), link("left", 0.4), link("right", 0.5),
+        joint("wrist", "continuous", "base", "hand", "1 0 0"),
+        joint("l", "prismatic", "hand", "left", "0 1 0", "0 0 -0.5"),
+        joint("r", "prismatic", "hand", "right", "0 -1 0", "0.1 0 -0.5", follows("l", 0.6, 0.02)),
+        values={"wrist": 0.8, "l": 0.02},
+    )  # fmt: skip
+    path = tmp_path / f"hand.{ending}"
+    export_model(found.assembly, path)
+    back = read_model(path, stops=False)
+    runs = []
+    for one in (found, back):
+        with Simulation(one.assembly, 1e-3, Glued()) as simulation:
+            runs.append(simulation.run(0.3))
+    ways = [run.way(name) for run in runs for name in ("l", "r")]
+    assert np.ptp(ways[0]) > 0.01
+    np.testing.assert_allclose(ways[1], 0.6 * ways[0], atol=1e-12)
+    np.testing.assert_allclose(ways[3], 0.6 * ways[2], atol=1e-12)
+    np.testing.assert_allclose(ways[2], ways[0], atol=5e-3 * np.ptp(ways[0]))  # by wheels between wheels and slides
