@@ -10,27 +10,17 @@ import numpy as np
 
 from components import (
     Coupler,
-    Cylindrical,
-    Fixed,
-    Friction,
-    Motor,
+    DrivenRotation,
     NewtonEulerBody,
-    Planar,
-    Prismatic,
     Revolute,
     RigidBody,
+    Smooth,
     Solid,
-    Spherical,
-    Stop,
     Surface,
-    TableSpring,
-    Universal,
 )
 from components.bodies.natural.mass_moments import rank
-from components.forces.coordinate import AlongCoordinate
 from modular.assembly import Assembly
 from modular.errors import ModelError
-from modular.joint import Joint
 from modular.names import MAX_NAME_LENGTH, first_few, hidden_in, missing
 from modular.numbers import number
 from modular.port import GROUND, Port
@@ -41,6 +31,7 @@ from scenarios.models.idlers import Wheel, wheel_of
 from scenarios.models.joint_values import JointValue
 from scenarios.models.looks import pictures_of
 from scenarios.models.markup import shown
+from scenarios.models.of_joints import forces_of, joint_of
 from scenarios.models.robot import LED, TURNING, Frame, LoopJoint, Robot, RobotJoint, Touching
 from scenarios.models.rotors import Rotor, rotors_of
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, Report
@@ -48,6 +39,7 @@ from scenarios.models.touching import left_out, placed
 
 BASES = ("fixed", "free")
 UNSAFE_LETTERS = re.compile(r"[./\\\s]")
+AT_REST = Smooth((0.0, 1.0), (0.0, 0.0))
 SAME_ANGLE = 1e-9  # [rad]: values of joints that differ by less are one
 LONGEST = MAX_NAME_LENGTH - 20  # letters, so that "-friction" and a number have room
 
@@ -347,9 +339,15 @@ class _Builder:
         name = self._name(joint.name, self.assembly.joint_edges, self.assembly.force_edges)
         self.names[joint.name] = name
         try:
-            self.assembly.join(name, _joint(joint.kind, _row(axis), self._cross(joint)), *ends, at=at)
-            for what, force in _forces(joint, self.begins.get(joint.name, 0.0), _row(axis)).items():
+            self.assembly.join(name, joint_of(joint.kind, _row(axis), self._cross(joint)), *ends, at=at)
+            for what, force in forces_of(joint, self.begins.get(joint.name, 0.0), _row(axis)).items():
                 self.assembly.apply(self._force_name(f"{name}-{what}"), force, *ends, at=at)
+            if joint.kind == "sliding":
+                straight = self._force_name(f"{name}-straight")
+                self.assembly.join(straight, DrivenRotation(AT_REST, axis=_row(axis)), *ends, at=at)
+            for part in joint.parts:
+                for what, force in forces_of(part, 0.0, _row(at_zero.turn @ part.axis)).items():
+                    self.assembly.apply(self._force_name(f"{_usable(part.name)}-{what}"), force, *ends, at=at)
         except ModelError as error:
             raise joint.element.refuse(str(error)) from error
 
@@ -376,7 +374,7 @@ class _Builder:
         at = _row(frames[0 if ends[0] == GROUND else 1].place) if GROUND in ends else None
         name = self._name(loop.name, self.assembly.joint_edges, self.assembly.force_edges)
         try:
-            self.assembly.join(name, _joint(loop.kind, axis), *ends, at=at)
+            self.assembly.join(name, joint_of(loop.kind, axis), *ends, at=at)
         except ModelError as error:
             raise loop.element.refuse(str(error)) from error
         self.report.tell(READ, loop.element, f"joins {ends[0]} and {ends[1]}")
@@ -414,33 +412,3 @@ def _body(solid: Solid, ports: Mapping[str, Port]) -> RigidBody | NewtonEulerBod
     kind = RigidBody if thick else NewtonEulerBody
     inertia = 0.5 * (solid.inertia + solid.inertia.T)
     return kind(mass=solid.mass, inertia=_rows(inertia), centre=_row(solid.centre), ports=dict(ports))
-
-
-def _joint(kind: str, axis: tuple[float, ...], cross: tuple[float, ...] | None = None) -> Joint:
-    if kind == "universal":
-        return Universal(axis=axis, cross=cross)
-    if kind == "cylindrical":
-        return Cylindrical(axis=axis)
-    if kind in TURNING:
-        return Revolute(axis=axis)
-    if kind == "prismatic":
-        return Prismatic(axis=axis)
-    if kind == "planar":
-        return Planar(normal=axis)
-    return Fixed() if kind == "fixed" else Spherical()
-
-
-def _forces(joint: RobotJoint, begins: float, axis: tuple[float, ...]) -> dict[str, AlongCoordinate]:
-    """Stops, friction, a spring and a motor of a joint with one coordinate, which is counted from where it begins."""
-    along: dict[str, Any] = {"measure": "angle" if joint.kind in TURNING else "way", "axis": axis}
-    found: dict[str, AlongCoordinate] = {}
-    if joint.low is not None and joint.high is not None:
-        found["stop"] = Stop(low=joint.low - begins, high=joint.high - begins, **along)
-    if joint.damping > 0.0 or joint.friction > 0.0:
-        found["friction"] = Friction(joint.friction, joint.damping, **along)
-    if joint.stiffness > 0.0:
-        rest = joint.rest - begins
-        found["spring"] = TableSpring((rest, rest + 1.0), (0.0, joint.stiffness), **along)
-    if joint.effort is not None:
-        found["motor"] = Motor(most=joint.effort, **along)
-    return found
