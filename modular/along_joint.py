@@ -10,7 +10,8 @@ from modular.force import Force
 from modular.port import GROUND, PortName
 
 if TYPE_CHECKING:
-    from modular.assembly import Assembly, JointEdge
+    from modular.assembly import Assembly
+    from modular.edges import JointEdge
 
 
 def on_joint(model: Assembly, name: str, force: Force, joint: str) -> tuple[Force, tuple[str, ...], Any]:
@@ -23,7 +24,7 @@ def on_joint(model: Assembly, name: str, force: Force, joint: str) -> tuple[Forc
             f"force '{name}': joint '{joint}' ({type(edge.joint).__name__}) has no one angle or way along which a force could act; "
             "name the ports between which it is to act."
         )
-    made = force.on_joint(kinds[0], None if model.dimension == 2 and kinds[0] == "angle" else _axis(model, edge))
+    made = force.on_joint(kinds[0], None if model.dimension == 2 and kinds[0] == "angle" else axis_of(model, edge))
     if made is None:
         raise ModelError(
             f"force '{name}': a {type(force).__name__} does not act along the {kinds[0]} of a joint; take one that does, such as a "
@@ -33,7 +34,7 @@ def on_joint(model: Assembly, name: str, force: Force, joint: str) -> tuple[Forc
     return made, (*ports, *ports[1:] * (made.sides - 2)), edge.at if GROUND in ports else None
 
 
-def _axis(model: Assembly, edge: JointEdge) -> Any:
+def axis_of(model: Assembly, edge: JointEdge) -> Any:
     """As it was given, or that of the port which the joint takes it from."""
     given = getattr(edge.joint, "axis", None)
     if given is not None:

@@ -6,7 +6,6 @@ import copy
 import json
 import re
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,16 +15,21 @@ import numpy as np
 from modular.along_joint import on_joint
 from modular.body import Body
 from modular.component import Component
+from modular.edges import ForceEdge as ForceEdge
+from modular.edges import JointEdge as JointEdge
+from modular.edges import edge_data
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.events import Condition, Event, Scheduled
 from modular.files import put_in_place
 from modular.force import Force
 from modular.joint import Joint
+from modular.joint_values import JointNames
 from modular.keywords import Spelt, spelt
 from modular.limit import Limit
 from modular.names import MAX_NAME_LENGTH, hidden_in, missing, unfit
 from modular.numbers import LARGEST_MAGNITUDE, SMALLEST_MAGNITUDE, beyond_reach, misfits, number
+from modular.picture import Picture
 from modular.port import GROUND, PortName
 
 if TYPE_CHECKING:
@@ -37,39 +41,8 @@ UNSAFE = re.compile(r"[./\\ \t\n]").search  # what a name cannot hold: names sta
 Parted = Callable[[str], tuple[str, int]]
 
 
-class JointEdge(NamedTuple):
-    """A joint of the model, between two ports."""
-
-    joint: Joint
-    first_body: str
-    first_port: str
-    second_body: str
-    second_port: str
-    at: tuple[float, ...] | None = None
-    breaks_at: Limit | None = None
-
-    @property
-    def first(self) -> PortName:
-        """The port on its first side."""
-        return PortName(self.first_body, self.first_port)
-
-    @property
-    def second(self) -> PortName:
-        """The port on its second side."""
-        return PortName(self.second_body, self.second_port)
-
-
-@dataclass(frozen=True, slots=True)
-class ForceEdge:
-    """A force of the model, on one or two ports."""
-
-    force: Force
-    ports: tuple[PortName, ...]
-    at: tuple[float, ...] | None = None  # where its end on the ground is
-
-
 REQUIRED = ("gravity", "bodies", "joints", "forces", "events")  # parts of a model as data
-PARTS = ("title", *REQUIRED, "begin", "suggested")
+PARTS = ("title", *REQUIRED, "begin", "counted", "suggested")
 
 
 class Beginning(NamedTuple):
@@ -104,10 +77,12 @@ class Assembly(Spelt):
         self.begin: dict[
             str, Beginning
         ] = {}  # where bodies are, once joints have taken hold of them as they are described
+        self.counted: dict[str, float] = {}  # values of joints where they are made, as files of others count them
         self.schedule: list[Scheduled] = []
         self.suggested: dict[
             str, Any
         ] = {}  # dt and until [s], record_every [ticks], a coupling as typed: what suits it
+        self.pictures: tuple[Picture, ...] = ()  # what bodies look like; no part of the model's data
         self.origin: Callable[[], Assembly] | None = None  # of the model of a running simulation: how it came about
         self.parted: Parted | None = (
             None  # of several models side by side: what a name is called in its own, and in which
@@ -119,9 +94,9 @@ class Assembly(Spelt):
         return len(self.gravity)
 
     @property
-    def joints(self) -> tuple[str, ...]:
-        """Names of the joints, in order."""
-        return tuple(self.joint_edges)
+    def joints(self) -> JointNames:
+        """Names of the joints, in order; `joints["elbow"]` is that joint, with its `angle` or `way`."""
+        return JointNames.of(self)
 
     @property
     def forces(self) -> tuple[str, ...]:
@@ -266,8 +241,8 @@ class Assembly(Spelt):
         gone = [n for n, e in self.joint_edges.items() if name in (e.first.body, e.second.body)]
         gone += [n for n, f in self.force_edges.items() if any(port.body == name for port in f.ports)]
         for edge in gone:
-            self.joint_edges.pop(edge, None)
-            self.force_edges.pop(edge, None)
+            for known in (self.joint_edges, self.force_edges, self.counted):
+                known.pop(edge, None)
         del self.bodies[name]
         self.begin.pop(name, None)
         return gone
@@ -278,6 +253,12 @@ class Assembly(Spelt):
             raise ModelError(f"cut: '{name}' is a force, not a joint; take it off with remove({name!r}).")
         self.known(name, self.joint_edges, "joint")
         del self.joint_edges[name]
+        self.counted.pop(name, None)
+
+    def count(self, name: str, value: float) -> None:
+        """Say what a joint counts where it is made [rad], [m]; left out it counts from 0 there."""
+        self.known(name, self.joint_edges, "joint", "counted")
+        self.counted[intern(str(name))] = number(value, f"joint '{name}': counted", self.joints[name].unit)
 
     @spelt
     def at(self, time: float, *events: Event) -> None:
@@ -343,7 +324,7 @@ class Assembly(Spelt):
         other = copy.copy(self)
         other.origin = None
         other.gravity = self.gravity.copy()
-        for name in ("bodies", "joint_edges", "force_edges", "begin", "schedule", "suggested"):
+        for name in ("bodies", "joint_edges", "force_edges", "begin", "counted", "schedule", "suggested"):
             setattr(other, name, copy.copy(getattr(self, name)))
         return other
 
@@ -354,16 +335,17 @@ class Assembly(Spelt):
             "gravity": self.gravity.tolist(),
             "bodies": {name: body.to_data() for name, body in self.bodies.items()},
             "joints": {
-                name: _edge_data(e.joint, "between", (e.first, e.second), e.at, e.breaks_at)
+                name: edge_data(e.joint, "between", (e.first, e.second), e.at, e.breaks_at)
                 for name, e in self.joint_edges.items()
             },
-            "forces": {name: _edge_data(e.force, "on", e.ports, e.at) for name, e in self.force_edges.items()},
+            "forces": {name: edge_data(e.force, "on", e.ports, e.at) for name, e in self.force_edges.items()},
             "events": [scheduled.to_data() for scheduled in self.schedule],
             **(
                 {"begin": {name: [x.tolist() for x in state] for name, state in self.begin.items()}}
                 if self.begin
                 else {}
             ),
+            **({"counted": dict(self.counted)} if self.counted else {}),
             "suggested": dict(self.suggested),
         }
 
@@ -393,6 +375,8 @@ class Assembly(Spelt):
         for name, state in data.get("begin", {}).items():
             assembly.known(name, assembly.bodies, "body", "begin")
             assembly.begin[intern(str(name))] = Beginning(*(np.array(x, float) for x in state))
+        for name, value in data.get("counted", {}).items():
+            assembly.count(name, value)
         assembly.schedule = [Scheduled.from_data(scheduled) for scheduled in data["events"]]
         assembly.suggested = dict(data.get("suggested", {}))
         return assembly
@@ -435,16 +419,3 @@ def _events(events: Sequence[Event]) -> tuple[Event, ...]:
         if not isinstance(event, Event):
             raise ModelError(f"{event!r} is not an event; give one such as Cut('elbow').")
     return tuple(events)
-
-
-def _edge_data(
-    part: Joint | Force, key: str, ports: Sequence[PortName], at: Sequence[float] | None, breaks_at: Limit | None = None
-) -> dict[str, Any]:
-    """A joint or a force and where it is."""
-    data = part.to_data()
-    data[key] = [str(port) for port in ports]
-    if at is not None:
-        data["at"] = list(at)
-    if breaks_at is not None:
-        data["breaks_at"] = breaks_at.to_data()
-    return data

@@ -50,7 +50,11 @@ def hint(name: str, names: Iterable[str]) -> str:
     """`did you mean 'elbow'?`, or what there is."""
     known = list(names)
     lowered = {other.lower(): other for other in known}
-    near = difflib.get_close_matches(str(name).lower(), lowered, 1)
+    asked = str(name).lower()
+    near = difflib.get_close_matches(asked, lowered, 1)
+    within = [other for other in known if asked in other.lower()] if len(asked) > 2 else []
+    if 1 < len(within) < 5 and not (near and abs(len(near[0]) - len(asked)) < 2):
+        return f"did you mean {', '.join(map(repr, within[:-1]))} or {within[-1]!r}?"
     if near:
         return f"did you mean '{lowered[near[0]]}'?"
     return f"known: {', '.join(known[:12]) or 'none'}{' …' * (len(known) > 12)}."

@@ -8,6 +8,7 @@ books, accelerations found anew, and a record of its own. The old one is of no u
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from coordinator.building.homes import JointHome
@@ -143,6 +144,8 @@ def with_names(old: Simulation, names: Mapping[str, str]) -> Simulation:
         fresh.add(names.get(body, body), described)
     model.bodies, model.joint_edges, model.force_edges = fresh.bodies, {}, {}
     model.begin = {names.get(body, body): state for body, state in before.begin.items()}
+    model.counted = {names.get(joint, joint): value for joint, value in before.counted.items()}
+    model.pictures = tuple(replace(one, body=names.get(one.body, one.body)) for one in before.pictures)
     for joint, edge in before.joint_edges.items():
         model._check_name(
             names.get(joint, joint),

@@ -18,6 +18,7 @@ from coordinator.simulation import Simulation
 from modular.assembly import ForceEdge, JointEdge
 from modular.body import Body
 from modular.elements import Array
+from modular.picture import Picture
 
 
 class Notice(NamedTuple):
@@ -46,6 +47,7 @@ class Plan:
     margins: Mapping[str, float]
     loads: Mapping[str, str]  # of joints whose margin is what a load leaves: the body that passes it on
     workers: Sequence[Any]
+    pictures: Sequence[Picture] = ()
 
     @property
     def dimension(self) -> int:
@@ -148,6 +150,7 @@ def plan_of(simulation: Simulation, revision: int) -> Plan:
         margins=simulation.margins,
         loads=simulation.loads,
         workers=simulation.workers,
+        pictures=model.pictures,
     )
 
 

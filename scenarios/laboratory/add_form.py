@@ -18,6 +18,7 @@ from modular.events import Add
 from scenarios.laboratory.fields import Fields, add_number, add_vector
 from scenarios.laboratory.places import place_of, room_beside
 from scenarios.laboratory.selection import Selection
+from scenarios.laboratory.solid_form import GIVEN, OF_SHAPES, solid_fields, solid_of
 from scenarios.laboratory.words import free_name
 
 ROD, POINTS, RIGID, POSED = "Rod", "PointMassRod", "RigidBody", "NewtonEulerBody"
@@ -27,8 +28,8 @@ DEFAULT_MASS_PER_LENGTH, DEFAULT_RADIUS_OVER_LENGTH = 1.0, 0.05
 VISIBLE_FIELDS = {
     ROD: ("start", "end", "mass", "radius"),
     POINTS: ("start", "end", "mass_at_start", "mass_at_end"),
-    RIGID: ("centre", "mass", "inertia", "size"),
-    POSED: ("centre", "mass", "inertia", "size"),
+    RIGID: ("centre", "size", "made_of"),
+    POSED: ("centre", "size", "made_of"),
     BEAM: ("start", "end", "mass", "radius", "young"),
     MODAL: ("start", "end", "mass", "radius", "young"),
 }
@@ -93,9 +94,11 @@ class AddForm:
             made["inertia"] = add_number(gui, label, inertia, hint="About the mass centre")
         else:
             made["inertia"] = add_vector(gui, label, (inertia,) * 3, hint="About the mass centre, along x, y and z")
+        made.update(solid_fields(gui, _round(size)))
         clicked = gui.add_button("Begin at clicked port", icon="current-location", color="gray")
         add = gui.add_button("Add body", icon="plus")
         made["kind"].on_update(self.inputs.later(self._show))
+        made["made_of"].on_update(self.inputs.later(self._show))
         clicked.on_click(self.inputs.later(self.begin_at_port))
         add.on_click(self.inputs.later(self.add))
         self._show()
@@ -104,6 +107,8 @@ class AddForm:
         """The fields of this kind."""
         assert self.plan is not None
         seen = {*VISIBLE_FIELDS[self.handles["kind"].value], "kind", "name"}
+        if "made_of" in seen:
+            seen.update(OF_SHAPES[self.handles["made_of"].value])
         if self.plan.dimension == 2 and self.handles["kind"].value not in BENDING:
             seen.discard("radius")  # which counts for nothing there
         for name, handle in self.handles.items():
@@ -136,7 +141,12 @@ class AddForm:
         centre = np.array(value["centre"])
         ports = {"left": centre - half, "right": centre + half}
         kind = NewtonEulerBody if value["kind"] == POSED else RigidBody
-        return kind(mass=value["mass"], inertia=value["inertia"], centre=value["centre"], ports=ports)
+        mass, inertia = value["mass"], value["inertia"]
+        if value["made_of"] != GIVEN:
+            solid = solid_of(value)
+            mass = solid.mass
+            inertia = float(solid.inertia[2, 2]) if flat else tuple(map(tuple, solid.inertia.tolist()))
+        return kind(mass=mass, inertia=inertia, centre=value["centre"], ports=ports)
 
     def add(self) -> None:
         """Post it; once it is there, its name is not proposed again."""

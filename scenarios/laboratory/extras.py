@@ -37,6 +37,9 @@ class Extras:
             self.colours = colours = gui.add_dropdown("colour of joints", COLOURS, initial_value=scene.colours)
             arrows = gui.add_checkbox("reactions", scene.arrows)
             traces = gui.add_checkbox("traces", scene.traces)
+            pictures = gui.add_checkbox(
+                "pictures", scene.pictured, hint="What files of robots say that links look like"
+            )
             self.follow = gui.add_checkbox("reference", False, hint="The same mechanism solved as a whole, as a ghost")
             self.distance = gui.add_text("distance to reference", "", disabled=True)
         with gui.add_folder("Keep", expand_by_default=False, order=90):
@@ -54,6 +57,9 @@ class Extras:
         async def with_traces(_: Any) -> None:
             scene.traces = traces.value
 
+        async def with_pictures(_: Any) -> None:
+            scene.pictured = pictures.value
+
         async def looking(event: Any) -> None:
             scene.cameras.look_again(event.client)
 
@@ -69,6 +75,7 @@ class Extras:
         colours.on_update(coloured)
         arrows.on_update(with_arrows)
         traces.on_update(with_traces)
+        pictures.on_update(with_pictures)
         self.follow.on_update(following)
         again.on_click(looking)
         fit.on_click(fitting)

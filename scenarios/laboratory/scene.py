@@ -16,12 +16,13 @@ from components import Contact, Surface
 from coordinator.laboratory.ghost import GhostView
 from coordinator.laboratory.snapshot import Plan, Snapshot
 from modular.assembly import JointEdge
-from modular.elements import Array
+from modular.elements import Array, Indices
 from modular.port import GROUND
 from scenarios.laboratory.cameras import Cameras
 from scenarios.laboratory.colours import PALETTE, SHARED, heat, shared
 from scenarios.laboratory.figure import Figure, along, extent_of, in_space
 from scenarios.laboratory.handling import Handling
+from scenarios.laboratory.looks import Looks, colours_of
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.shapes import (
     COARSE_DETAIL,
@@ -32,16 +33,15 @@ from scenarios.laboratory.shapes import (
     shape_of,
     sizes_of_marks,
 )
+from scenarios.laboratory.stage import lay_grid, light
 from scenarios.laboratory.touching import Outline, outlines_of, poses
 from scenarios.laboratory.traces import path_since
-from scenarios.laboratory.view import View, away_of, cell_of, fitted, format_length, up_of
+from scenarios.laboratory.view import View, away_of, fitted, up_of
 
 CHOSEN, JOINT, ON_GROUND, PORT = (255, 200, 0), (70, 70, 80), (30, 30, 34), (240, 240, 245)
 HAND, ARROW, TRACE, LINK, GHOST = (230, 40, 40), (200, 40, 60), (120, 120, 130), (110, 110, 120), (60, 60, 70)
 CONTACT_OPACITY = 0.6  # how much of shapes that touch is seen: what is inside them shows through
 MAX_TRACES = 4  # free ends that leave a trace
-GRID_LABEL_OFFSET = 0.03  # of the size of a mechanism: how far below it the spacing of the grid is told
-AMBIENT_LIGHT, FRONT_LIGHT, BACK_LIGHT = 0.9, 2.0, 1.0  # intensities of lights
 FILM_ASPECT, FILM_FOV = (
     1.25,
     np.radians(40.0),
@@ -53,7 +53,7 @@ class Scene:
 
     def __init__(self, server: Any, handling: Handling, selection: Selection) -> None:
         self.server, self.handling, self.selection = server, handling, selection
-        self.colours, self.arrows, self.traces = "bodies", True, True
+        self.colours, self.arrows, self.traces, self.pictured = "bodies", True, True, True
         self.figure: Figure | None = None
         self.detail = FINE_DETAIL
         self._nodes: dict[str, Any] = {}
@@ -71,6 +71,8 @@ class Scene:
         self._rows: dict[str, Any] = {}  # of them, shape by shape
         self._colour_mode = self.colours
         self._outlines: list[Outline] = []
+        self.looks = Looks()
+        self._pictured = self.pictured
 
     # --- the stage ---------------------------------------------------------------------------------------------------
 
@@ -100,8 +102,8 @@ class Scene:
             first = View(aim + 2.2 * max(side, 1.4 * size) * away, aim, up)
         self.server.scene.set_up_direction(tuple(up))
         self.cameras.begin(first, points, flat=plan.dimension == 2, size=size)
-        self._light(away, up)
-        self._lay_grid(plan, points, away, size)
+        light(self.server, away, up)
+        lay_grid(self.server, plan, points, away, size)
 
     def _extent(self, figure: Figure, snapshot: Snapshot, *, tight: bool) -> Array:
         """Points that are to be seen: of the bodies, and of the shapes on them that touch."""
@@ -116,44 +118,14 @@ class Scene:
             around[..., 2] = 0.0
         return np.concatenate([places, around.reshape(-1, 3)])
 
-    def _light(self, away: Array, up: Array) -> None:
-        """From above whoever looks, and less from behind: the lights of the viewer leave all sides dark but the upper ones."""
-        scene = self.server.scene
-        scene.configure_environment_map(hdri=None)  # a picture of a city, which costs seconds without a GPU
-        scene.configure_default_lights(enabled=False, cast_shadow=False)  # shadows cost half of the pictures there
-        right = np.cross(up, away)
-        scene.add_light_ambient("/lights/around", intensity=AMBIENT_LIGHT)
-        for name, direction, intensity in (
-            ("before", away + 0.8 * up - 0.4 * right, FRONT_LIGHT),
-            ("behind", -away + 0.4 * up + 0.4 * right, BACK_LIGHT),
-        ):
-            scene.add_light_directional(f"/lights/{name}", position=tuple(direction), intensity=intensity)
-
-    def _lay_grid(self, plan: Plan, points: Array, away: Array, size: float) -> None:
-        """Lines to tell lengths by, and how far they are apart."""
-        (middle, side), up, cell = extent_of(points), up_of(plan), cell_of(size)
-        flat = plan.dimension == 2
-        plane = "xy" if flat else ("yz", "xz", "xy")[int(np.argmax(np.abs(up)))]
-        place = np.array([0.0, 0.0, -0.15 * size]) if flat else middle - (0.9 * side) * up
-        self.server.scene.add_grid(
-            "/grid", plane=plane, position=tuple(place), infinite_grid=True, cell_size=cell, section_size=5.0 * cell,
-            cell_color=(232, 232, 236), section_color=(210, 210, 216), fade_distance=12 * max(side, size),
-            **({"shadow_opacity": 0.0} if flat else {}),
-        )  # fmt: skip
-        right = np.cross(up, away)
-        axes = np.array([right / np.linalg.norm(right), up, np.cross(right, up)])
-        low, high = (points @ axes.T).min(axis=0), (points @ axes.T).max(axis=0)
-        corner = np.array([low[0], low[1] - GRID_LABEL_OFFSET * max(side, size), 0.5 * (low[2] + high[2])]) @ axes
-        self.server.scene.add_label(
-            "/spacing", f"grid {format_length(cell)}", position=tuple(corner), anchor="top-left", font_screen_scale=0.8
-        )
-
     # --- a picture ---------------------------------------------------------------------------------------------------
 
     def update(self, snapshot: Snapshot) -> None:
         """Show a snapshot."""
-        fresh = self._plan is not snapshot.plan or self._colour_mode != self.colours
+        fresh = self._plan is not snapshot.plan or self._colour_mode != self.colours or self._pictured != self.pictured
         if fresh:
+            self._pictured = self.pictured
+            self.looks.show(snapshot.plan)
             self._plan, self._colour_mode = snapshot.plan, self.colours
             going_on = self.figure is not None and bool(self.figure.parts)
             self.figure = Figure(snapshot.plan, snapshot, self._size if going_on else None)
@@ -166,6 +138,7 @@ class Scene:
         self._chosen = self.selection.name
         with self.server.atomic():
             self._bodies("/bodies", self.figure, places, fresh, chosen)
+            self._draw_looks(snapshot, fresh, chosen)
             self._draw_touching(snapshot, fresh, chosen)
             self._draw_joints(snapshot, fresh, chosen)
             self._draw_ports(places, fresh)
@@ -180,19 +153,22 @@ class Scene:
     def _bodies(
         self, root: str, figure: Figure, places: Array, fresh: bool, chosen: bool, *, ghost: bool = False
     ) -> None:
-        first, second = figure.ends(places)
+        hidden = self.looks.bodies if self.pictured and not ghost else frozenset()  # behind their pictures
+        kept = [k for k, part in enumerate(figure.sticks) if part.body not in hidden]
+        sticks, (first, second) = [figure.sticks[k] for k in kept], (ends[kept] for ends in figure.ends(places))
         arms = second - first
         lengths = np.linalg.norm(arms, axis=1)
-        radii = np.array([part.radius for part in figure.sticks])
+        radii = np.array([part.radius for part in sticks])
         self._batch(
             f"{root}/sticks", "cylinder", 0.5 * (first + second), along(arms), np.column_stack([radii, radii, lengths]),
-            [part.body for part in figure.sticks], fresh, chosen, ghost,
+            [part.body for part in sticks], fresh, chosen, ghost,
         )  # fmt: skip
-        centres = figure.centres(places)
-        sizes = np.array([part.radius for part in figure.balls])
+        kept = [k for k, part in enumerate(figure.balls) if part.body not in hidden]
+        balls, centres = [figure.balls[k] for k in kept], figure.centres(places)[kept]
+        sizes = np.array([part.radius for part in balls])
         self._batch(
             f"{root}/balls", "ball", centres, np.tile([1.0, 0.0, 0.0, 0.0], (len(centres), 1)), np.tile(sizes[:, None], (1, 3)),
-            [part.body for part in figure.balls], fresh, chosen, ghost,
+            [part.body for part in balls], fresh, chosen, ghost,
         )  # fmt: skip
 
     def _draw_touching(self, snapshot: Snapshot, fresh: bool, chosen: bool) -> None:
@@ -211,16 +187,35 @@ class Scene:
                     chosen, on_ground, opacity=CONTACT_OPACITY,
                 )  # fmt: skip
 
+    def _draw_looks(self, snapshot: Snapshot, fresh: bool, chosen: bool) -> None:
+        """What files of others say that bodies look like."""
+        if fresh:
+            for name in [name for name in self._nodes if name.startswith("/looks/")]:
+                self._drop(name)
+        for number, ones in enumerate(self.looks.meshes.values() if self.pictured else ()):
+            outlines, pictures = [one for one, _ in ones], [picture for _, picture in ones]
+            places, turns = poses(outlines, snapshot)
+            file = pictures[0].file
+            bodies = [one.body for one in outlines]
+            colours = colours_of(pictures, self._colours_of(bodies, GROUND in bodies))
+            colours[[name == self.selection.name for name in bodies]] = CHOSEN
+            self._batch(
+                f"/looks/{number}", outlines[0].mesh, places, turns, np.array([one.sizes for one in outlines]), bodies, fresh,
+                chosen, False, given=None if file is None else self.looks.mesh(file), colours=colours,
+            )  # fmt: skip
+
     def _batch(
         self, name: str, shape: str, places: Array, turns: Array, sizes: Array, bodies: list[str], fresh: bool, chosen: bool,
-        ghost: bool, opacity: float | None = None,
+        ghost: bool, opacity: float | None = None, given: tuple[Array, Indices] | None = None, colours: Any = None,
     ) -> None:  # fmt: skip
+        if colours is None:
+            colours = self._colours_of(bodies, ghost)
         if fresh or name not in self._nodes:
             self._drop(name)
             if len(places):
                 self._nodes[name] = node = self.server.scene.add_batched_meshes_simple(
-                    name, *mesh(shape, self.detail), turns, places, batched_scales=sizes,
-                    batched_colors=self._colours_of(bodies, ghost), lod="off", opacity=0.25 if ghost else opacity,
+                    name, *(given or mesh(shape, self.detail)), turns, places, batched_scales=sizes,
+                    batched_colors=colours, lod="off", opacity=0.25 if ghost else opacity,
                     cast_shadow=not ghost,
                 )  # fmt: skip
                 if not ghost:
@@ -235,7 +230,7 @@ class Scene:
             if not np.array_equal(node.batched_scales, sizes.astype(np.float32)):
                 node.batched_scales = sizes.astype(np.float32)
         if chosen and not ghost:
-            node.batched_colors = self._colours_of(bodies, ghost)
+            node.batched_colors = colours
 
     def _colours_of(self, bodies: list[str], ghost: bool) -> Any:
         if ghost:

@@ -10,41 +10,36 @@ import numpy as np
 
 from components import (
     Coupler,
-    Cylindrical,
-    Fixed,
-    Friction,
-    Motor,
+    DrivenRotation,
     NewtonEulerBody,
-    Planar,
-    Prismatic,
     Revolute,
     RigidBody,
+    Smooth,
     Solid,
-    Spherical,
-    Stop,
     Surface,
-    TableSpring,
-    Universal,
 )
 from components.bodies.natural.mass_moments import rank
-from components.forces.coordinate import AlongCoordinate
 from modular.assembly import Assembly
 from modular.errors import ModelError
-from modular.joint import Joint
 from modular.names import MAX_NAME_LENGTH, first_few, hidden_in, missing
 from modular.numbers import number
 from modular.port import GROUND, Port
 from scenarios.catalogue import READING
-from scenarios.models.following import Pair, pairs_of
+from scenarios.models.following import Idled, Pair, pairs_of
 from scenarios.models.groups import Group, grouped, mended, thickened
+from scenarios.models.idlers import Wheel, wheel_of
 from scenarios.models.joint_values import JointValue
+from scenarios.models.looks import pictures_of
 from scenarios.models.markup import shown
+from scenarios.models.of_joints import forces_of, joint_of
 from scenarios.models.robot import LED, TURNING, Frame, LoopJoint, Robot, RobotJoint, Touching
+from scenarios.models.rotors import Rotor, rotors_of
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, Report
 from scenarios.models.touching import left_out, placed
 
 BASES = ("fixed", "free")
 UNSAFE_LETTERS = re.compile(r"[./\\\s]")
+AT_REST = Smooth((0.0, 1.0), (0.0, 0.0))
 SAME_ANGLE = 1e-9  # [rad]: values of joints that differ by less are one
 LONGEST = MAX_NAME_LENGTH - 20  # letters, so that "-friction" and a number have room
 
@@ -154,6 +149,15 @@ class _Builder:
             self.bodies[id(group)] = GROUND if group.grounded else self._name(group.top, taken)
             taken.add(self.bodies[id(group)])
         joints = [joint for joint in self.robot.joints.values() if self._moves(joint)]
+        rotors = list(rotors_of(self.robot, self.groups, self.frames, self._moves, self.report))
+        pairs = list(pairs_of(self.robot, self.groups, self.frames, self._moves, self.report))
+        wheels = {id(pair): wheel_of(pair, self.groups, self.frames) for pair in pairs if isinstance(pair, Idled)}
+        for pair in pairs:
+            if isinstance(pair, Idled):
+                self._give_ports(pair, wheels[id(pair)])
+        for k, rotor in enumerate(rotors):
+            self.groups[rotor.joint.parent].ports[_bearing(rotor, k)] = Frame(rotor.hub, np.eye(3))
+            self.groups[rotor.joint.child].ports[_gear(rotor, k)] = Frame(rotor.at, np.eye(3))
         for joint in joints:
             self.groups[joint.parent].ports.setdefault(self._free(joint), self.frames[joint.child])
         for loop in self.robot.loops.values():
@@ -164,15 +168,26 @@ class _Builder:
                 self._add(group)
         for joint in joints:
             self._join(joint)
-        for pair in pairs_of(self.robot, self.groups, self.frames, self._moves, self.report):
-            self._couple(pair)
+        for pair in pairs:
+            self._couple(pair) if isinstance(pair, Pair) else self._idle(pair, wheels[id(pair)])
+        for k, rotor in enumerate(rotors):
+            self._run_in(rotor, k)
         for loop in self.robot.loops.values():
             self._close(loop)
         for link in self.robot.links.values():
             for shape in link.shapes:
                 self._touch(link.name, shape) if self.contacts else left_out(shape, self.report)
+        for name, value in self.begins.items():
+            if name in self.names and value != 0.0:
+                self.assembly.count(self.names[name], value)
         self._tell_spared()
+        self.assembly.pictures = tuple(pictures_of(self.robot, self.frames, self._place, self.report))
         return self.assembly
+
+    def _place(self, link: str) -> tuple[str, str]:
+        """The body and the port in which a link stands."""
+        group = self.groups[link]
+        return (GROUND, "") if group.grounded else (self.bodies[id(group)], self.port_names[id(group)][link])
 
     def _tell_spared(self) -> None:
         """Who touches the ground elsewhere, and not here."""
@@ -257,13 +272,7 @@ class _Builder:
     def _couple(self, pair: Pair) -> None:
         """A joint that follows another."""
         hinges, joint = (pair.leader, pair.follower), pair.follower.joint
-        assert joint.mimic is not None
-        led = joint.mimic.multiplier * self.begins[joint.mimic.joint] + joint.mimic.offset
-        if abs(self.begins[joint.name] - led) > SAME_ANGLE:
-            raise joint.element.refuse(
-                f"joint '{shown(joint.name)}' is to begin at {self.begins[joint.name]:g}, and follows "
-                f"'{shown(joint.mimic.joint)}', which puts it at {led:g}; give a value for that one."
-            )
+        self._check_follower(joint)
         ends = [self._ends(hinge.joint)[hinge.child] for hinge in hinges]
         at = next((_row(hinge.place) for hinge, end in zip(hinges, ends, strict=True) if end == GROUND), None)
         name = self._force_name(f"{self.names[joint.name]}-follows")
@@ -272,6 +281,54 @@ class _Builder:
             self.assembly.join(name, coupler, *ends, at=at)
         except ModelError as error:
             raise joint.element.refuse(str(error)) from error
+
+    def _give_ports(self, idled: Idled, wheel: Wheel) -> None:
+        """Where a wheel runs, and where the joints hold on to it."""
+        name = idled.follower.name
+        idled.carrier.ports[f"{name} wheel"] = Frame(wheel.hub, np.eye(3))
+        for outer, at, which in zip(idled.outer(self.groups), wheel.at, ("leads", "follows"), strict=True):
+            outer.ports[f"{name} {which}"] = Frame(at, np.eye(3))
+
+    def _idle(self, idled: Idled, wheel: Wheel) -> None:
+        """A wheel in its bearing, and both joints on it."""
+        joint = idled.follower
+        self._check_follower(joint)
+        name = self._force_name(f"{self.names[joint.name]}-wheel")
+        bearing = self._end(idled.carrier, f"{joint.name} wheel")
+        try:
+            self.assembly.add(name, wheel.body)
+            at = _row(wheel.hub) if bearing == GROUND else None
+            self.assembly.join(f"{name}-bearing", Revolute(axis=_row(wheel.axis)), bearing, f"{name}.hub", at=at)
+            for outer, geared, place, which in zip(
+                idled.outer(self.groups), wheel.geared, wheel.at, ("leads", "follows"), strict=True
+            ):
+                end = self._end(outer, f"{joint.name} {which}")
+                at = _row(place) if end == GROUND else None
+                self.assembly.join(f"{name}-{which}", geared, end, f"{name}.hub", at=at)
+        except ModelError as error:
+            raise joint.element.refuse(str(error)) from error
+
+    def _check_follower(self, joint: RobotJoint) -> None:
+        assert joint.mimic is not None
+        led = joint.mimic.multiplier * self.begins[joint.mimic.joint] + joint.mimic.offset
+        if abs(self.begins[joint.name] - led) > SAME_ANGLE:
+            raise joint.element.refuse(
+                f"joint '{shown(joint.name)}' is to begin at {self.begins[joint.name]:g}, and follows "
+                f"'{shown(joint.mimic.joint)}', which puts it at {led:g}; give a value for that one."
+            )
+
+    def _run_in(self, rotor: Rotor, number: int) -> None:
+        """A rotor, in its bearing and geared to its joint."""
+        name = self._force_name(f"{self.names[rotor.joint.name]}-rotor{1 + number % 2}")
+        bearing = self._end(self.groups[rotor.joint.parent], _bearing(rotor, number))
+        at = _row(rotor.hub) if bearing == GROUND else None
+        child = self._end(self.groups[rotor.joint.child], _gear(rotor, number))
+        try:
+            self.assembly.add(name, rotor.body)
+            self.assembly.join(f"{name}-bearing", Revolute(axis=_row(rotor.axis)), bearing, f"{name}.hub", at=at)
+            self.assembly.join(f"{name}-gear", rotor.geared, child, f"{name}.hub")
+        except ModelError as error:
+            raise rotor.joint.element.refuse(str(error)) from error
 
     def _join(self, joint: RobotJoint) -> None:
         frame = self.frames[joint.child]
@@ -282,9 +339,15 @@ class _Builder:
         name = self._name(joint.name, self.assembly.joint_edges, self.assembly.force_edges)
         self.names[joint.name] = name
         try:
-            self.assembly.join(name, _joint(joint.kind, _row(axis), self._cross(joint)), *ends, at=at)
-            for what, force in _forces(joint, self.begins.get(joint.name, 0.0), _row(axis)).items():
+            self.assembly.join(name, joint_of(joint.kind, _row(axis), self._cross(joint)), *ends, at=at)
+            for what, force in forces_of(joint, self.begins.get(joint.name, 0.0), _row(axis)).items():
                 self.assembly.apply(self._force_name(f"{name}-{what}"), force, *ends, at=at)
+            if joint.kind == "sliding":
+                straight = self._force_name(f"{name}-straight")
+                self.assembly.join(straight, DrivenRotation(AT_REST, axis=_row(axis)), *ends, at=at)
+            for part in joint.parts:
+                for what, force in forces_of(part, 0.0, _row(at_zero.turn @ part.axis)).items():
+                    self.assembly.apply(self._force_name(f"{_usable(part.name)}-{what}"), force, *ends, at=at)
         except ModelError as error:
             raise joint.element.refuse(str(error)) from error
 
@@ -311,10 +374,18 @@ class _Builder:
         at = _row(frames[0 if ends[0] == GROUND else 1].place) if GROUND in ends else None
         name = self._name(loop.name, self.assembly.joint_edges, self.assembly.force_edges)
         try:
-            self.assembly.join(name, _joint(loop.kind, axis), *ends, at=at)
+            self.assembly.join(name, joint_of(loop.kind, axis), *ends, at=at)
         except ModelError as error:
             raise loop.element.refuse(str(error)) from error
         self.report.tell(READ, loop.element, f"joins {ends[0]} and {ends[1]}")
+
+
+def _bearing(rotor: Rotor, number: int) -> str:
+    return f"{rotor.joint.name} bearing {1 + number % 2}"
+
+
+def _gear(rotor: Rotor, number: int) -> str:
+    return f"{rotor.joint.name} gear {1 + number % 2}"
 
 
 def _plain(name: str) -> str:
@@ -341,33 +412,3 @@ def _body(solid: Solid, ports: Mapping[str, Port]) -> RigidBody | NewtonEulerBod
     kind = RigidBody if thick else NewtonEulerBody
     inertia = 0.5 * (solid.inertia + solid.inertia.T)
     return kind(mass=solid.mass, inertia=_rows(inertia), centre=_row(solid.centre), ports=dict(ports))
-
-
-def _joint(kind: str, axis: tuple[float, ...], cross: tuple[float, ...] | None = None) -> Joint:
-    if kind == "universal":
-        return Universal(axis=axis, cross=cross)
-    if kind == "cylindrical":
-        return Cylindrical(axis=axis)
-    if kind in TURNING:
-        return Revolute(axis=axis)
-    if kind == "prismatic":
-        return Prismatic(axis=axis)
-    if kind == "planar":
-        return Planar(normal=axis)
-    return Fixed() if kind == "fixed" else Spherical()
-
-
-def _forces(joint: RobotJoint, begins: float, axis: tuple[float, ...]) -> dict[str, AlongCoordinate]:
-    """Stops, friction, a spring and a motor of a joint with one coordinate, which is counted from where it begins."""
-    along: dict[str, Any] = {"measure": "angle" if joint.kind in TURNING else "way", "axis": axis}
-    found: dict[str, AlongCoordinate] = {}
-    if joint.low is not None and joint.high is not None:
-        found["stop"] = Stop(low=joint.low - begins, high=joint.high - begins, **along)
-    if joint.damping > 0.0 or joint.friction > 0.0:
-        found["friction"] = Friction(joint.friction, joint.damping, **along)
-    if joint.stiffness > 0.0:
-        rest = joint.rest - begins
-        found["spring"] = TableSpring((rest, rest + 1.0), (0.0, joint.stiffness), **along)
-    if joint.effort is not None:
-        found["motor"] = Motor(most=joint.effort, **along)
-    return found

@@ -20,6 +20,7 @@ from scenarios.models.positions import lines_of
 
 ENDINGS = (".toml", ".json")
 LARGEST_FILE = 200_000_000  # bytes
+UNIT_BARE = re.compile(r"=\s*[-+]?[\d.]+\s*\*?\s*[a-zA-Z]{1,5}$")  # 90 rpm
 DEEPEST = 60  # tables and lists in each other
 LONGEST_KEY = re.compile(r"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){12}")  # readers take ever longer over these
 
@@ -134,7 +135,8 @@ def _toml(source: Source) -> Any:
         said = what[: at.start()] if at else what.removesuffix(" (at end of document)")
         there = source.text.split("\n")[line - 1].strip()
         where = f", column {column}" if column else " at the end of the file"
-        raise ModelError(f"{source.path}:{line}: no TOML: {shown(said)}{where}: {shown(there)}") from error
+        quoted = '; what has a unit stands in quotes, such as "90 * rpm"' if UNIT_BARE.search(there) else ""
+        raise ModelError(f"{source.path}:{line}: no TOML: {shown(said)}{where}: {shown(there)}{quoted}") from error
     except (ValueError, RecursionError, ArithmeticError) as error:  # numbers of thousands of digits, lists in lists
         raise _unreadable(source, error) from error
 

@@ -19,6 +19,8 @@ from scenarios.models.markup import shown
 from scenarios.models.robot import TURNING, Frame, Robot, RobotJoint
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, Report
 
+IDLE = 1e-3  # of the inertia of two joints: that of a wheel between them
+
 
 @dataclass(frozen=True)
 class Hinge:
@@ -39,13 +41,32 @@ class Pair:
     ratio: float
 
 
+@dataclass(frozen=True)
+class Idled:
+    """A follower and whom it follows, by a wheel between on the body that carries both; outer bodies are children, or parents."""
+
+    leader: RobotJoint
+    follower: RobotJoint
+    ratio: float
+    carrier: Group
+    children: tuple[bool, bool]
+
+    def outer(self, groups: Mapping[str, Group]) -> tuple[Group, Group]:
+        """What is outside of either."""
+        one, other = (
+            groups[joint.child if child else joint.parent]
+            for joint, child in zip((self.leader, self.follower), self.children, strict=True)
+        )
+        return one, other
+
+
 def pairs_of(
     robot: Robot,
     groups: Mapping[str, Group],
     frames: Mapping[str, Frame],
     moves: Callable[[RobotJoint], Any],
     report: Report,
-) -> Iterator[Pair]:
+) -> Iterator[Pair | Idled]:
     """All of them, from the joints that lead on; tells what becomes of every joint that follows."""
     shares = {name: _share(robot, joint) for name, joint in robot.joints.items() if joint.mimic is not None}
     leaders = dict.fromkeys(leader for leader, _ in shares.values())
@@ -70,6 +91,21 @@ def pairs_of(
             held.append(name)
             _tell(found, report)
             yield found
+        while (
+            idled := next(
+                (one for name in waiting for other in held if (one := _idled(robot, groups, other, name, shares))), None
+            )
+        ) is not None:
+            name = idled.follower.name
+            waiting.remove(name)
+            held.append(name)
+            assert idled.follower.mimic is not None
+            report.tell(
+                APPROXIMATED, idled.follower.mimic.element,
+                f"joint '{shown(name)}' goes {idled.ratio:g} times as far as '{shown(idled.leader.name)}', by a wheel between that "
+                f"adds {IDLE:g} of their inertia",
+            )  # fmt: skip
+            yield idled
         for name in waiting:
             _tell_free(robot.joints[name], moves, robot.joints[leader], report)
 
@@ -105,6 +141,22 @@ def _pair(
     return None
 
 
+def _idled(
+    robot: Robot, groups: Mapping[str, Group], held: str, name: str, shares: Mapping[str, tuple[str, float]]
+) -> Idled | None:
+    """These two, where one body carries both."""
+    leader, follower = robot.joints[held], robot.joints[name]
+    ratio = shares[name][1] / shares[held][1] if shares[held][1] != 0.0 else 0.0
+    ends = [(groups[joint.parent], groups[joint.child]) for joint in (leader, follower)]
+    if ratio == 0.0 or any(parent is child for parent, child in ends):
+        return None
+    for one in (0, 1):
+        for other in (0, 1):
+            if ends[0][one] is ends[1][other] and ends[0][1 - one] is not ends[1][1 - other]:
+                return Idled(leader, follower, ratio, ends[0][one], (one == 0, other == 0))
+    return None
+
+
 def _hinge(joint: RobotJoint, child: bool, frames: Mapping[str, Frame]) -> Hinge:
     axis = (frames[joint.parent] @ joint.frame).turn @ joint.axis
     return Hinge(joint, child, axis if child else -axis, frames[joint.child].place)
@@ -135,11 +187,9 @@ def _tell_free(joint: RobotJoint, moves: Callable[[RobotJoint], Any], leader: Ro
     if not moves(joint):
         report.tell(READ, joint.mimic.element, "a joint that does not move follows nobody")
         return
-    why = "no two hinges of one body, off one line, hold them together"
-    if not moves(leader):
-        why = f"'{shown(leader.name)}' does not move"
-    elif any(one.kind not in TURNING for one in (joint, leader)):
-        why = "slides are not coupled"
+    why = (
+        "no body carries it and one that follows the same" if moves(leader) else f"'{shown(leader.name)}' does not move"
+    )
     report.tell(
         DROPPED, joint.mimic.element,
         f"joint '{shown(joint.name)}' begins where it follows '{shown(joint.mimic.joint)}', and is free then: {why}",

@@ -21,7 +21,19 @@ from scenarios.models.values import Scope, number
 LISTS = ("events",)
 TABLES = ("bodies", "joints", "forces")
 CONTENTS = (*TABLES, *LISTS, "repeat")
-TOP = ("title", "units", "gravity", "parameters", "include", *CONTENTS, "begin", "settings", "suggested", "assemble")
+TOP = (
+    "title",
+    "units",
+    "gravity",
+    "parameters",
+    "include",
+    *CONTENTS,
+    "begin",
+    "counted",
+    "settings",
+    "suggested",
+    "assemble",
+)
 MOST_PARTS = 200_000  # that repeats make, and their rounds
 MOST_FILES = 100
 
@@ -44,6 +56,7 @@ class Gathered:
     forces: dict[str, Part] = field(default_factory=dict)
     events: list[Part] = field(default_factory=list)
     begin: dict[str, Part] = field(default_factory=dict)
+    zeros: dict[str, Part] = field(default_factory=dict)
     count: int = 0
     files: int = 0
 
@@ -86,6 +99,8 @@ def _take_file(found: Gathered, top: Node, given: Mapping[str, Any], chain: tupl
     _take(found, top, scope)
     if (begin := top.get("begin")) is not None:
         _into(found.begin, begin, scope, found, "beginning of")
+    if (counted := top.get("counted")) is not None:
+        _into(found.zeros, counted, scope, found, "count of")
     return scope
 
 

@@ -110,8 +110,8 @@ def shown(text: str) -> str:
     return plain if len(plain) <= LONGEST_SHOWN else f"{plain[:LONGEST_SHOWN]}…"
 
 
-def parsed(data: bytes, file: str) -> Element:
-    """The root element of an XML text."""
+def parsed(data: bytes, file: str, longest: int = LONGEST_CONTENT) -> Element:
+    """The root element of an XML text; `longest`: letters of a text that are kept."""
     if len(data) > LARGEST_FILE:
         raise ModelError(f"{file}: {len(data)} bytes; {LARGEST_FILE} are the most that are read as a model.")
     parser = expat.ParserCreate()
@@ -135,10 +135,11 @@ def parsed(data: bytes, file: str) -> Element:
 
     def take_text(text: str) -> None:
         element = open_elements[-1]
-        if len(element.content) < LONGEST_CONTENT:
-            element.content += text[:LONGEST_CONTENT]
+        if len(element.content) < longest:
+            element.content += text[:longest]
 
     parser.buffer_text = True
+    parser.buffer_size = max(parser.buffer_size, min(longest, len(data) + 1))
     parser.CharacterDataHandler = take_text
     parser.StartElementHandler = begin
     parser.EndElementHandler = lambda _: open_elements.pop()

@@ -8,6 +8,7 @@ import numpy as np
 
 from modular.elements import Array, Indices
 from modular.errors import ModelError
+from scenarios.models.collada import fans, read_collada
 
 LARGEST = 200_000_000  # bytes
 ENDINGS = (".stl", ".obj")
@@ -18,13 +19,7 @@ def read_mesh(path: Path) -> tuple[Array, list[list[int]]]:
     """Places, and the numbers of those of each face."""
     if path.suffix.lower() not in ENDINGS:
         raise ModelError(f"'{path}': meshes are read from {' and '.join(ENDINGS)}; convert it.")
-    try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
-    except OSError as error:
-        raise ModelError(f"'{path}' cannot be read ({error.strerror}).") from error
-    if len(data) > LARGEST:
-        raise ModelError(f"'{path}': {LARGEST} bytes are the most that are read as a mesh.")
+    data = _bytes(path)
     try:
         points, faces = _obj(data) if path.suffix.lower() == ".obj" else _stl(data)
     except (ValueError, IndexError) as error:
@@ -33,6 +28,34 @@ def read_mesh(path: Path) -> tuple[Array, list[list[int]]]:
     which = which.reshape(-1)
     kept = [[int(which[k]) for k in face] for face in faces]
     return places, [face for face in kept if len(set(face)) == len(face)]  # what has no area goes
+
+
+def read_triangles(path: Path) -> tuple[Array, Indices]:
+    """Corners (n, 3) [m] and triangles (m, 3) of STL, OBJ and COLLADA files, for pictures: corners as they are written."""
+    if path.suffix.lower() not in (*ENDINGS, ".dae"):
+        raise ModelError(f"'{path}': pictures are read from {', '.join((*ENDINGS, '.dae'))}; convert it.")
+    data = _bytes(path)
+    try:
+        if path.suffix.lower() == ".dae":
+            return read_collada(data, path.name)
+        if path.suffix.lower() == ".stl":
+            return _stl(data)
+        points, faces = _obj(data)
+        counts = np.array([len(face) for face in faces], np.int64)
+        return points, fans(np.array([k for face in faces for k in face], np.int64), counts)
+    except (ValueError, IndexError) as error:
+        raise ModelError(f"'{path}' is no mesh ({error}); write it again.") from error
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as error:
+        raise ModelError(f"'{path}' cannot be read ({error.strerror}).") from error
+    if len(data) > LARGEST:
+        raise ModelError(f"'{path}': {LARGEST} bytes are the most that are read as a mesh.")
+    return data
 
 
 def _stl(data: bytes) -> tuple[Array, Indices]:

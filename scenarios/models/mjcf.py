@@ -13,6 +13,7 @@ import numpy as np
 
 from components import Solid
 from modular.elements import Array
+from modular.errors import ModelError
 from modular.names import first_few, missing
 from scenarios.models.markup import Element, shown
 from scenarios.models.mjcf_classes import Classes, direction, some_numbers
@@ -214,10 +215,17 @@ class _Reader:
         silent = geom.attributes.get("contype") == "0" and geom.attributes.get("conaffinity") == "0"
         if silent:
             self.report.tell(UNUSED, geom, "a picture")
-        else:
+        try:
             found = touching_of(geom, self.classes)
-            found.frame = self._seen(name, own @ found.frame)
-            self.robot.links[name].shapes.append(found)
+        except ModelError:
+            if silent:
+                return
+            raise
+        found.frame = self._seen(name, own @ found.frame)
+        link = self.robot.links[name]
+        link.looks.append(found)
+        if not silent:
+            link.shapes.append(found)
 
     def _site(self, site: Element, name: str, own: Frame) -> None:
         """A place on a body."""
@@ -263,7 +271,7 @@ class _Reader:
             self._one(joint, joints[0].element)
         else:
             for one in joints:
-                self._several(one, kind)
+                self._several(one, joint, joints)
         self._add(joint)
         self.report.tell(
             READ, joints[0].element, f"a {kind} joint" + (f", of {len(joints)}" if len(joints) > 1 else "")
@@ -296,13 +304,23 @@ class _Reader:
         joint.rest = measured(element.number("springref", 0.0)) - ref
         if min(joint.damping, joint.friction, joint.stiffness) < 0.0:
             raise element.refuse("damping, frictionloss and stiffness are numbers from 0 on.")
-        if element.number("armature", 0.0) != 0.0:
-            self.report.tell(DROPPED, element, "armature: the inertia of a rotor")
+        joint.armature = element.number("armature", 0.0)
+        if joint.armature < 0.0:
+            raise element.refuse(f"armature = {joint.armature:g}; give a number from 0 on.")
 
-    def _several(self, joint: _Joint, kind: str) -> None:
-        told = [key for key in (*ONE, "armature") if np.any(some_numbers(joint.element, key))]
-        if told and kind != "floating":
-            self.report.tell(DROPPED, joint.element, f"{', '.join(told)} of a joint that is part of a {kind} one")
+    def _several(self, one: _Joint, whole: RobotJoint, joints: Sequence[_Joint]) -> None:
+        """One of several joints of a body, where its axis does not turn with the others."""
+        straight = joints[-1].kind == "hinge" or whole.kind != "planar"
+        told = [key for key in (*ONE, "armature") if np.any(some_numbers(one.element, key))]
+        if whole.kind in ("planar", "sliding", "cylindrical") and straight:
+            kind = "revolute" if one.kind == "hinge" else "prismatic"
+            name = one.element.attributes.get("name", whole.name).strip()
+            part = RobotJoint(name, kind, one.element, whole.parent, whole.child, whole.frame, one.axis)
+            self._one(part, one.element)
+            whole.parts.append(beside(part, [each.axis for each in joints if each.kind == "slide"]))
+            told = [key for key in told if key == "armature"]
+        if told and whole.kind != "floating":
+            self.report.tell(DROPPED, one.element, f"{', '.join(told)} of a joint that is part of a {whole.kind} one")
 
     # --- what is beside the tree -----------------------------------------------------------------------------------------
 
@@ -364,6 +382,20 @@ class _Reader:
         self.report.tell(READ, element, "the most that a motor gives")
 
 
+def beside(part: RobotJoint, axes: Sequence[Array]) -> RobotJoint:
+    """One of two slides, told along the direction d across the other: q = d . p, which is longer than 1 where they lean."""
+    if part.kind != "prismatic" or len(axes) != 2:
+        return part
+    dual = np.linalg.pinv(np.array(axes)).T[0 if axes[0] is part.axis else 1]
+    size = float(np.linalg.norm(dual))
+    part.axis = dual / size
+    part.rest /= size
+    if part.low is not None and part.high is not None:
+        part.low, part.high = part.low / size, part.high / size
+    part.friction, part.damping, part.stiffness = size * part.friction, size**2 * part.damping, size**2 * part.stiffness
+    return part
+
+
 def together(element: Element, joints: Sequence[_Joint]) -> tuple[str, Array, Array | None]:
     """What joints of one body leave free together: kind, axis and second axis."""
     kinds = [joint.kind for joint in joints]
@@ -391,6 +423,9 @@ def together(element: Element, joints: Sequence[_Joint]) -> tuple[str, Array, Ar
         normal = hinges[0].axis
         if all(abs(slide.axis @ normal) < SAME for slide in slides) and at_one:
             return "planar", normal, None
+    if len(joints) == 2 == len(slides) == _rank(slides):
+        normal = np.cross(slides[0].axis, slides[1].axis)
+        return "sliding", normal / np.linalg.norm(normal), None
     if (
         at_one
         and len(joints) == 2
@@ -399,8 +434,8 @@ def together(element: Element, joints: Sequence[_Joint]) -> tuple[str, Array, Ar
     ):
         return "cylindrical", hinges[0].axis, None
     raise element.refuse(
-        f"its joints ({first_few(kinds)}) are together none that is known: two hinges, three hinges, a slide along a hinge, two "
-        "slides and a hinge across them, in one place; put bodies with mass between."
+        f"its joints ({first_few(kinds)}) are together none that is known: two slides, two or three hinges, a slide along a "
+        "hinge, two slides and a hinge across them, in one place; put bodies with mass between."
     )
 
 

@@ -49,6 +49,11 @@ def touching_of(geom: Element, classes: Classes) -> Touching:
         raise geom.refuse(f"friction = {friction:g}; give a number from 0 on.")
     if kind == "plane":
         return Touching(geom, kind, classes.frame(geom), (), friction)
+    if kind == "mesh":
+        asset = classes.meshes.get(geom.attributes.get("mesh", ""))
+        file = "" if asset is None else f"{classes.mesh_folder}/{asset.attributes.get('file', '')}".lstrip("/")
+        scale = (1.0, 1.0, 1.0) if asset is None else tuple(asset.vector("scale", (1.0, 1.0, 1.0)).tolist())
+        return Touching(geom, kind, classes.frame(geom), (), friction, file, scale)
     if kind not in SIZES:
         return Touching(geom, kind, Frame.none(), (), friction)
     frame, size = placed(geom, kind, classes)

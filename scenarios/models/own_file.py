@@ -53,6 +53,8 @@ def _built(found: Gathered) -> Assembly:
         _schedule(assembly, part)
     for name, part in found.begin.items():
         _begin(assembly, name, part)
+    for name, part in found.zeros.items():
+        _count(assembly, name, part)
     _settle(assembly, top, scope)
     return _assembled(assembly, top, scope)
 
@@ -159,6 +161,14 @@ def _begin(assembly: Assembly, name: str, part: Part) -> None:
         assembly.known(name, assembly.bodies, "body")
         state = [np.array(read_value(each, Any, scope), float) for each in node.parts()]
         assembly.begin[intern(str(name))] = Beginning(*state)
+    except FAILURES as error:
+        raise told(error, node) from error
+
+
+def _count(assembly: Assembly, name: str, part: Part) -> None:
+    node, scope = part
+    try:
+        assembly.count(name, number(node, scope, "a value"))
     except FAILURES as error:
         raise told(error, node) from error
 

@@ -18,6 +18,7 @@ from components import (
     NewtonEulerBody,
     Planar,
     Prismatic,
+    Rack,
     Revolute,
     Spherical,
     Universal,
@@ -110,7 +111,7 @@ def mechanism(model: Assembly) -> Mechanism:
         else:
             problems.append(f"body '{name}': a {type(body).__name__} is no rigid body that moves by itself")
     for name, edge in model.joint_edges.items():
-        if isinstance(edge.joint, Coupler):
+        if isinstance(edge.joint, Coupler | Rack):
             found.couplers.append((name, edge))
         elif type(edge.joint) in FREE:
             found.joints += [_held(name, edge, found)] if not problems else []

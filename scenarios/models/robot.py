@@ -42,6 +42,9 @@ class Touching:
     frame: Frame
     sizes: tuple[float, ...] = ()
     friction: float = USUAL_FRICTION
+    file: str = ""  # of a mesh, as it is written
+    scale: tuple[float, ...] = (1.0, 1.0, 1.0)
+    colour: tuple[int, int, int] | None = None  # where it is a picture
 
 
 @dataclass
@@ -54,6 +57,7 @@ class Link:
     centre: Array = field(default_factory=lambda: np.zeros(3))
     inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
     shapes: list[Touching] = field(default_factory=list)  # for contact
+    looks: list[Touching] = field(default_factory=list)  # for pictures
 
 
 @dataclass
@@ -86,6 +90,10 @@ class RobotJoint:
     cross: Array | None = None  # of a universal joint: the axis that the child carries
     stiffness: float = 0.0  # of a spring along its coordinate, which rests at `rest`
     rest: float = 0.0
+    armature: float = 0.0  # inertia of a rotor as its coordinate sees it [kg m^2], [kg]
+    parts: list[RobotJoint] = field(
+        default_factory=list
+    )  # of several coordinates: what has stops, friction or a spring
 
     def at(self, q: float) -> Frame:
         """The child seen from the parent."""

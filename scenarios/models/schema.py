@@ -50,7 +50,9 @@ def schema() -> Schema:
         "title": {"type": "string"}, "units": {"const": "SI"},
         "gravity": _place("[m/s^2]; two numbers in the plane, three in space."),
         "parameters": {"type": "object", "additionalProperties": _parameter()}, "include": _include(), **contents,
-        "begin": {"type": "object"}, "settings": _table(settings, (), "What suits the model: dt and until [s], a coupling."),
+        "begin": {"type": "object"},
+        "counted": {"type": "object", "additionalProperties": NUMBER, "description": "What joints count where they are made."},
+        "settings": _table(settings, (), "What suits the model: dt and until [s], a coupling."),
         "suggested": {"type": "object"}, "assemble": _assemble(),
     }  # fmt: skip
     return {

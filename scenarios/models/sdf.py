@@ -7,14 +7,17 @@ the joint that holds it, with its own axes; its own frame is a port LINK_origin 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from modular.elements import Array
+from modular.errors import ModelError
 from modular.names import missing
+from scenarios.models.looks import colour_of
 from scenarios.models.markup import Element, shown
-from scenarios.models.robot import LOOPS, USUAL_FRICTION, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
+from scenarios.models.robot import LOOPS, TURNING, USUAL_FRICTION, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
 from scenarios.models.told import DROPPED, READ, UNUSED, Report
 from scenarios.models.touching import of_geometry
 from scenarios.models.urdf import turned
@@ -88,6 +91,7 @@ class _Reader:
         self.joints: dict[str, _Joint] = {}
         self.static: list[str] = []
         self.attached: dict[str, str] = {}  # frames, to what they are
+        self.gearboxes: list[tuple[Element, str]] = []
         raw: list[tuple[Element, str]] = []
         for model in models:
             prefix = f"{model.text('name')}{SEPARATOR}" if len(models) > 1 else ""
@@ -95,6 +99,8 @@ class _Reader:
         for element, prefix in raw:
             self._read_joint(element, prefix)
         self._grow()
+        for element, prefix in self.gearboxes:
+            self._gear(element, prefix)
 
     # --- frames --------------------------------------------------------------------------------------------------------
 
@@ -156,7 +162,7 @@ class _Reader:
     def _read_joint(self, element: Element, prefix: str) -> None:
         name, kind = f"{prefix}{element.text('name')}", element.text("type")
         if kind == "gearbox":
-            self.report.tell(DROPPED, element, "a gearbox: a row between three links, which is not read")
+            self.gearboxes.append((element, prefix))
             return
         if kind not in KINDS:
             raise element.refuse(f'type="{shown(kind)}"; give one of {", ".join(KINDS)}.')
@@ -290,6 +296,47 @@ class _Reader:
             model, between, _ = joint.name.rpartition(SEPARATOR)
             joint.mimic = Mimic(f"{model}{between}{leader}", rate, offset, mimic)
 
+    def _gear(self, element: Element, prefix: str) -> None:
+        """theta_2 = -ratio theta_1: how parent and child have turned about axis and axis2, as the reference body sees them."""
+        reference, parent, child = (
+            WORLD if (name := element.inner(tag)) == WORLD else self._link_of(f"{prefix}{name}", element)
+            for tag in ("gearbox_reference_body", "parent", "child")
+        )
+        ratio = element.inner_number("gearbox_ratio", 1.0)
+        turns = []
+        for link, tag in ((parent, "axis"), (child, "axis2")):
+            hinge = next(
+                (
+                    joint
+                    for joint in self.robot.joints.values()
+                    if {joint.parent, joint.child} == {reference, link} and joint.kind in TURNING
+                ),
+                None,
+            )
+            if hinge is None:
+                self.report.tell(
+                    DROPPED,
+                    element,
+                    f"a gearbox: no hinge holds '{shown(link)}' on '{shown(reference)}', which carries it",
+                )
+                return
+            told = element.one(tag) or element.one("axis")
+            here = self._frame(child, element)  # in which axes are told where nothing else is said
+            axis = UP if told is None else self._axis(told, here, prefix)
+            line = self._frame(hinge.child, element).turn @ hinge.axis
+            turns.append(
+                (hinge, float(np.sign(axis @ line)) * (1.0 if hinge.child == link else -1.0), float(axis @ line))
+            )
+        (leader, first, cosine), (follower, second, other) = turns
+        if min(abs(cosine), abs(other)) < 1.0 - 1e-6:
+            self.report.tell(DROPPED, element, "a gearbox whose axes are not those of the hinges of its links")
+        elif follower.mimic is not None or leader is follower or ratio == 0.0:
+            self.report.tell(
+                DROPPED, element, "a gearbox of a joint that follows already, follows itself, or has a ratio of 0"
+            )
+        else:
+            follower.mimic = Mimic(leader.name, -ratio * first * second, 0.0, element)
+
     def _close(self, joint: _Joint, places: dict[str, Frame]) -> None:
         if joint.kind not in LOOPS:
             raise joint.element.refuse(f"a {joint.kind} joint that closes a loop; take one of {', '.join(LOOPS)}.")
@@ -331,6 +378,8 @@ class _Reader:
                 link.shapes.append(of_geometry(inner, here, _friction(inner), inner=True))
             elif inner.tag in FOR_OTHERS:
                 self.report.tell(UNUSED, inner, FOR_OTHERS[inner.tag])
+                if inner.tag == "visual":
+                    _look(link, inner, inside)
             elif inner.tag not in ("pose", "inertial"):
                 self.report.tell(DROPPED, inner, "an element that is not known here")
         if np.abs(inside.place).max() > SAME:
@@ -348,6 +397,14 @@ TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 def _seen(of: Frame, frame: Frame) -> Frame:
     """A frame of the world as another one sees it."""
     return Frame(of.turn.T @ (frame.place - of.place), of.turn.T @ frame.turn)
+
+
+def _look(link: Link, visual: Element, inside: Frame) -> None:
+    """What it looks like, where that can be told; a picture that is wrong stops no motion."""
+    with suppress(ModelError):
+        link.looks.append(of_geometry(visual, inside @ _pose(visual.one("pose")), 0.0, inner=True))
+        if (material := visual.one("material")) is not None:
+            link.looks[-1].colour = colour_of(material.inner("diffuse", ""))
 
 
 def _friction(collision: Element) -> float:

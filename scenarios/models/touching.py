@@ -84,6 +84,11 @@ def of_geometry(element: Element, frame: Frame, friction: float, *, inner: bool)
             return Touching(element, kind, frame, _row(edges), friction)
         sizes = tuple(one.inner_number(name) if inner else one.number(name) for name in names)
         return Touching(element, kind, frame, sizes, friction)
+    if geometry is not None and (mesh := geometry.one("mesh")) is not None:
+        one = mesh.one("scale") if inner else None
+        file = mesh.inner("uri", "") if inner else mesh.attributes.get("filename", "")
+        scale = mesh.vector("scale", (1.0, 1.0, 1.0)) if one is None else one.own_numbers(3)
+        return Touching(element, "mesh", frame, (), friction, file.strip(), _row(scale))
     if geometry is not None and inner and (plane := geometry.one("plane")) is not None:
         normal = plane.one("normal")
         up = np.array([0.0, 0.0, 1.0]) if normal is None else normal.own_numbers(3)

@@ -7,12 +7,16 @@ Drake's files closed loops: name, type, `<link1 link= xyz= rpy=/>`, `<link2 …/
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import TypeVar
 
 import numpy as np
 
 from modular.elements import Array
+from modular.errors import ModelError
 from modular.names import missing
+from scenarios.models.looks import colour_of
 from scenarios.models.markup import Element, shown
 from scenarios.models.robot import LED, LOOPS, MOVING, USUAL_FRICTION, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, UNUSED, Report
@@ -46,9 +50,10 @@ def robot_of(root: Element, report: Report) -> Robot:
     if root.tag != "robot":
         raise root.refuse("a URDF file begins with <robot>, one of MJCF with <mujoco>; no other is read.")
     robot = Robot(root.attributes.get("name", "").strip(), root)
+    materials = {one.attributes.get("name", ""): one for one in root.all("material")}
     for element in root.inside:
         if element.tag == "link":
-            _take(robot.links, _link(element, report), "link")
+            _take(robot.links, _link(element, report, materials), "link")
         elif element.tag == "joint":
             _take(robot.joints, _joint(element, report), "joint")
         elif element.tag in ("loop_joint", "constraint"):
@@ -82,7 +87,7 @@ def _check(robot: Robot) -> None:
             raise element.refuse(missing("link", shown(link), robot.links))
 
 
-def _link(element: Element, report: Report) -> Link:
+def _link(element: Element, report: Report, materials: Mapping[str, Element]) -> Link:
     link = Link(element.text("name"), element)
     inertial = element.one("inertial")
     if inertial is not None:
@@ -106,12 +111,24 @@ def _link(element: Element, report: Report) -> Link:
     for inner in element.inside:
         if inner.tag in OF_LINKS:
             report.tell(UNUSED, inner, OF_LINKS[inner.tag])
+            if inner.tag == "visual":
+                _look(link, inner, materials)
         elif inner.tag == "collision":
             link.shapes.append(of_geometry(inner, _origin(inner), USUAL_FRICTION, inner=False))
         elif inner.tag != "inertial":
             report.tell(DROPPED, inner, "an element that URDF does not know here")
     report.tell(READ, element, "a link")
     return link
+
+
+def _look(link: Link, visual: Element, materials: Mapping[str, Element]) -> None:
+    """What it looks like, where that can be told; a picture that is wrong stops no motion."""
+    with suppress(ModelError):
+        link.looks.append(of_geometry(visual, _origin(visual), 0.0, inner=False))
+        if (material := visual.one("material")) is not None:
+            known = materials.get(material.attributes.get("name", ""), material)
+            colour = material.one("color") or known.one("color")
+            link.looks[-1].colour = None if colour is None else colour_of(colour.attributes.get("rgba", ""))
 
 
 def _joint(element: Element, report: Report) -> RobotJoint:

@@ -20,6 +20,7 @@ from scenarios.models.expressions import Sum, Word, whole, worked_out
 from scenarios.models.kinds import Kind, Wanted, kind_of, named, wanted
 from scenarios.models.markup import shown
 
+OTHER_WORDS = {"between": "on", "on": "between"}  # of joints and forces
 BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 FAILURES = (
     ModelError,
@@ -178,6 +179,8 @@ def fields_of(node: Node, kind: Kind, scope: Scope, besides: tuple[str, ...] = (
             continue
         if key not in kind.hints:
             names = [*kind.hints, *besides, "kind"]
+            if key in OTHER_WORDS and OTHER_WORDS[key] in besides:
+                raise node.refuse(f"a {kind.name} has no '{key}'; did you mean '{OTHER_WORDS[key]}'?", key)
             raise node.refuse(f"a {kind.name} has no '{shown(key)}'; {hint(key, names)}", key)
         found[key] = read_value(part, kind.hints[key], scope)
     return found

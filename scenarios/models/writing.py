@@ -58,6 +58,9 @@ def model_text(model: Assembly) -> str:
     if data.get("begin"):
         parts.append("\n# coordinates and velocities of bodies that begin elsewhere than they are described\n[begin]\n")
         parts += [assignment(key_text(name), state) for name, state in data["begin"].items()]
+    if data.get("counted"):
+        parts.append("\n# what joints count where they are made\n[counted]\n")
+        parts += [assignment(key_text(name), value) for name, value in data["counted"].items()]
     if not (data["bodies"] or data["joints"]):
         parts.append("\n[bodies]\n")
     return "".join(parts)

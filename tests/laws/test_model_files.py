@@ -311,6 +311,17 @@ def test_a_plate_in_the_plane_of_shapes(written):
         ("mass = 1.0", "mass = -1.0", r"model.toml:14: bodies.rod.mass: .*-1.0"),
         ("mass = 1.0", "", r"model.toml:10: bodies.rod: a Rod needs mass"),
         ("mass = 1.0", "mass = '2 * m'", r"model.toml:14: bodies.rod.mass: there is no parameter 'm'"),
+        (
+            "mass = 1.0",
+            "mass = 90 gram",
+            r"model.toml:14: no TOML: .*90 gram; what has a unit stands in quotes, such as",
+        ),
+        (
+            "[joints.pin]",
+            "[forces.s]\nkind = 'Spring'\n[joints.pin]",
+            r"did you mean 'SpringDamper', 'TableSpring' or 'Tors",
+        ),
+        ("between", "on", r"model.toml:18: joints.pin.on: a Revolute has no 'on'; did you mean 'between'\?"),
         ("mass = 1.0", "mass = [1.0]", r"model.toml:14: bodies.rod.mass: .*give a number"),
         ("mass = 1.0", "mass = true", r"model.toml:14: bodies.rod.mass: True; give a number"),
         ("mass = 1.0", "mass = 2024-01-01", r"model.toml:14: bodies.rod.mass"),

@@ -121,10 +121,38 @@ def test_what_is_wrong_is_told_with_its_line(written, old, new, said):
         read_model(written(ONE.replace(old, new)))
 
 
-def test_a_gearbox_is_told_as_dropped_and_axes_of_old_files_are_those_of_the_model(written):
-    gear = '<joint name="g" type="gearbox"><parent>a</parent><child>world</child></joint></model>'
-    dropped = read_model(written(ONE.replace("</model>", gear))).report.of(DROPPED)
-    assert [entry.element for entry in dropped] == ['joint name="g"']
+@pytest.mark.parametrize(("place", "flipped"), [("0.3 0 0", 1.0), ("0.2 0 0", 1.0), ("0.3 0 0", -1.0)])
+def test_a_gearbox_turns_its_child_the_other_way_by_its_ratio(written, place, flipped):
+    """theta_2 = -ratio theta_1 about axis and axis2, whichever way the hinges count; beside each other, and on one line."""
+    link = (
+        '<link name="{}"><pose>{}</pose><inertial><pose>0 0.1 0 0 0 0</pose><mass>1</mass><inertia><ixx>0.02</ixx>'
+        "<iyy>0.02</iyy><izz>0.02</izz></inertia></inertial></link>"
+    )
+    hinge = '<joint name="{0}-hinge" type="revolute"><parent>{1}</parent><child>{0}</child><axis><xyz>{2} 0 0</xyz></axis></joint>'
+    side = "0 0.2 0 0 0 0" if place == "0.3 0 0" else "0.2 0 0 0 0 0"
+    gear = (
+        '<joint name="g" type="gearbox"><parent>fast</parent><child>slow</child><gearbox_reference_body>base'
+        "</gearbox_reference_body><gearbox_ratio>0.25</gearbox_ratio><axis><xyz>1 0 0</xyz></axis>"
+        "<axis2><xyz>1 0 0</xyz></axis2></joint>"
+    )
+    text = (
+        '<sdf version="1.7"><model name="m">'
+        + "".join(link.format(*one) for one in (("base", "0 0 0 0 0 0"), ("fast", "0.2 0 0 0 0 0"), ("slow", side)))
+        + hinge.format("base", "world", 1) + hinge.format("fast", "base", 1) + hinge.format("slow", "base", flipped)
+        + gear + "</model></sdf>"
+    )  # fmt: skip
+    found = read_model(written(text))
+    assert found.report.of(DROPPED) == []
+    with Simulation(found.assembly, 1e-3, Glued()) as simulation:
+        run = simulation.run(0.3)
+    assert np.ptp(run.angle("fast-hinge")) > 1e-3 and np.ptp(run.angle("base-hinge")) > 0.2
+    np.testing.assert_allclose(flipped * run.angle("slow-hinge"), -0.25 * run.angle("fast-hinge"), atol=1e-11)
+    elsewhere = text.replace(hinge.format("slow", "base", flipped), hinge.format("slow", "world", flipped))
+    (lost,) = read_model(written(elsewhere)).report.of(DROPPED)
+    assert "no hinge holds 'slow' on 'base'" in lost.what
+
+
+def test_axes_of_old_files_are_those_of_the_model(written):
     turned = ONE.replace("0 0 1 0 0 0", "0 0 1 0 0 1.5707963267948966")
     new, old = (
         read_model(written(turned.replace("1.7", version))).assembly.joint_edges["j"].joint.axis

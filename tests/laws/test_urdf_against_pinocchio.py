@@ -4,6 +4,7 @@ Ours come from the model alone: bodies by their mass matrices in natural coordin
     python -m pip install pin example-robot-data
 """
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,9 @@ from scenarios.models import read_model
 from scenarios.models.robot import LED
 
 PLACE, DYNAMICS = 1e-12, 1e-9  # [m] and of the largest entry: Pinocchio's own rounding, and ours, over some ten joints
+
+
+FOLLOWING = re.compile(rb"<mimic\b[^>]*?/>|<mimic\b[^>]*>.*?</mimic>", re.DOTALL)
 
 
 class Tree:
@@ -77,19 +81,21 @@ def robots():
 
 
 @pytest.mark.campaign("whole")
-def test_every_robot_moves_as_in_pinocchio():
+def test_every_robot_moves_as_in_pinocchio(tmp_path: Path):
     pin = pytest.importorskip("pinocchio")
     files = robots()
     if not files:
         pytest.skip("needs example-robot-data")
-    alike = [path.name for path in files if compared(pin, path)]
+    alike = [path.name for path in files if compared(pin, path, tmp_path / path.name)]
     assert len(alike) > 40
 
 
-def compared(pin, path):
-    """Whether both read a file and its joints carry something; then both say the same."""
+def compared(pin, path, free):
+    """Whether both read a file and its joints carry something; then both say the same. What follows others is free in both."""
+    free.write_bytes(FOLLOWING.sub(b"", path.read_bytes()))
     try:
-        found = read_model(path)
+        read_model(path)
+        found = read_model(free)
     except ModelError as error:
         assert path.name in str(error)
         return False

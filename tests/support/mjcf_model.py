@@ -48,6 +48,10 @@ MJCF = """<mujoco model="all sorts">
       <joint name="sx" type="slide" axis="1 0 0"/><joint name="sz" type="slide" axis="0 0 1"/><joint name="turn" axis="0 -1 0"/>
       <geom type="sphere" size="0.06"/>
     </body>
+    <body name="raft" pos="1.5 0 0.3" euler="20 0 30">
+      <joint name="ax" type="slide" axis="1 0.2 0" stiffness="9" damping="0"/><joint name="ay" type="slide" axis="0 1 0.4"/>
+      <geom type="box" size="0.05 0.04 0.06" pos="0.01 0.02 0.03"/>
+    </body>
   </worldbody>
   <equality><connect name="tie" body1="link" body2="other" anchor="0.2 0 0"/></equality>
   <actuator><motor name="drive" joint="shoulder" gear="5" ctrlrange="-2 2"/></actuator>

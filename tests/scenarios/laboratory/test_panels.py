@@ -4,12 +4,13 @@ import asyncio
 import contextlib
 import dataclasses
 import html
+import math
 from types import SimpleNamespace
 
 import pytest
 
 import scenarios
-from components import Load, Revolute, RigidBody
+from components import Load, Revolute, RigidBody, Rod
 from coordinator import Simulation
 from coordinator.couplings import Coupling, Glued, Mixed, Penalty
 from coordinator.couplings.rules import Shannon, Stable
@@ -159,6 +160,41 @@ def panels():
 
 
 # --- the model -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_body_may_be_given_by_its_shape_and_density(dimension):
+    """Its mass and its inertia are those of the shape, along the axis that was chosen; other fields are those of numbers."""
+    model = Assembly(gravity=(0.0, -9.81) if dimension == 2 else (0.0, 0.0, -9.81))
+    model.add("a", Rod((0.0,) * dimension, (1.0,) + (0.0,) * (dimension - 1), mass=1.0))
+    panels = Panels(model)
+    seen = lambda label: panels.find(label).visible  # noqa: E731
+    try:
+        panels.fill("kind of new body", "RigidBody")
+        assert seen("mass of new body [kg]") and not seen("density of new body [kg/m³]")
+        for kind, labels, mass, about_z in (
+            ("box", {"edges of new body [m]": (0.4, 0.2, 0.1)}, 8.0, 8.0 * 0.2 / 12.0),
+            ("ball", {"radius of new shape [m]": 0.1}, 4.0 * math.pi / 3.0, 0.4 * 0.01 * 4.0 * math.pi / 3.0),
+            ("cylinder", {"length of new shape [m]": 0.5}, 5.0 * math.pi, 5.0 * math.pi * (0.0025 + 0.25 / 12.0)),
+            ("capsule", {"new shape lies along": "z"}, 19.0 * math.pi / 3.0, None),
+            ("cylinder", {}, 5.0 * math.pi, 5.0 * math.pi * 0.005),
+        ):
+            panels.fill("new body is given by", kind)
+            assert seen("density of new body [kg/m³]") and not seen("mass of new body [kg]")
+            for label, value in labels.items():
+                panels.find(label).value = value
+            body = panels.controls.adding.body()
+            assert body.mass == pytest.approx(mass, rel=1e-12) and body.check("new") == []
+            if about_z is not None:
+                inertia = body.inertia if dimension == 2 else body.inertia[2][2]
+                assert inertia == pytest.approx(about_z, rel=1e-12)
+        panels.press("Add body")
+        assert panels.plan.bodies["body-1"].mass == pytest.approx(5.0 * math.pi)
+        panels.find("density of new body [kg/m³]").value = 0.0
+        with pytest.raises(ModelError, match="density = 0"):
+            panels.controls.adding.body()
+    finally:
+        panels.close()
 
 
 def test_every_act_that_panels_can_post_is_accepted(panels):
