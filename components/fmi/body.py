@@ -1,4 +1,4 @@
-"""An FMU as a body: forces go in at its ports, and motion comes out."""
+"""An FMU as a body: forces go in at its ports and motion comes out, or motion goes in and forces come out."""
 
 from __future__ import annotations
 
