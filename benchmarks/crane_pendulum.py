@@ -39,7 +39,7 @@ def triple(name: str, start: int = 0) -> list[str]:
     return [f"{name}[{k}]" for k in range(start, start + 3)]
 
 
-def ran(model: Assembly, dt: float, until: float):  # noqa: ANN201 - a Run
+def ran(model: Assembly, dt: float, until: float):
     """Held by springs."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RunWarning)
