@@ -31,7 +31,7 @@ def machine_and_ports(name: str, body: Fmu) -> tuple[Machine, list[PowerPort]]:
     """The FMUs of a body, instantiated, and its ports by the names of their variables."""
     what = f"body '{name}'"
     try:
-        machine = Machine(body.files, body.connections, body.interface, body.parameters)
+        machine = Machine(body.files, body.connections, body.interface, body.parameters, time_limit=body.time_limit)
         problems, ports = [], []
         for port, given in body.ports.items():
             found = given if isinstance(given, PowerPort) else PowerPort.called(given, machine, body.dimension)
