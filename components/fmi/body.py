@@ -1,4 +1,4 @@
-"""An FMU as a body: forces go in at its ports, and motion comes out."""
+"""An FMU as a body: forces go in at its ports and motion comes out, or motion goes in and forces come out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class Fmu(Body):
     `modular export-fmu` names them). parameters: of any type, by name. kind: "co-simulation" or "model exchange"; the first that is
     offered unless said otherwise. mass [kg]: what its neighbours may know of it; nothing moves by it. kinetic, potential: variables
     that tell its energies [J], with which the ledger says what it leaks. outputs: variables that are recorded with its coordinates.
-    refresh: ticks between two measurements of how it answers forces.
+    refresh: ticks between two measurements of how it answers forces. time_limit [s]: for its beginning and for each step; one that
+    takes longer is given up (its calls are made in a thread of their own, so that nobody waits for ever).
     """
 
     names_functions: ClassVar[tuple[str, ...]] = ("file",)
@@ -46,6 +47,7 @@ class Fmu(Body):
     potential: str | None = field(kw_only=True, default=None)
     outputs: Sequence[str] = field(kw_only=True, default=())
     refresh: int = field(kw_only=True, default=1)
+    time_limit: float | None = field(kw_only=True, default=None)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -98,6 +100,8 @@ class Fmu(Body):
             found.append(f"body '{name}': interface = {self.interface!r}; give {KINDS[0]!r} or {KINDS[1]!r}.")
         if not (isinstance(self.refresh, int) and self.refresh >= 1):
             found.append(f"body '{name}': refresh = {self.refresh!r}; give a number of ticks from 1 on.")
+        if self.time_limit is not None and not (isinstance(self.time_limit, int | float) and self.time_limit > 0.0):
+            found.append(f"body '{name}': time_limit = {self.time_limit!r}; give a time in seconds, or leave it out.")
         ports: Mapping[str, Any] = self.ports
         for port, given in ports.items():
             if isinstance(given, PowerPort):

@@ -100,6 +100,8 @@ class Instance:
         return ModelError(f"FMU '{self.archive.path.name}' ({self.name}) {what} (at {self.time:g} s).{said}")
 
     def _call(self, function: str, *arguments: Any) -> None:
+        if self.lost:
+            raise self.error("has failed before, and may not be called any more")
         status = self._f[function](self.component, *arguments)
         if status > 1:
             self.lost = self.lost or status == FATAL

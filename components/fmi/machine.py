@@ -7,12 +7,14 @@ showed at the beginning of it: such a network is of first order in the step, wha
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from components.fmi.archive import CO_SIMULATION, EXCHANGE, Archive, Variable, opened
+from components.fmi.aside import Aside
 from components.fmi.exchange import Exchange
 from components.fmi.instance import Instance, Numbers
 from modular.elements import Array
@@ -34,9 +36,11 @@ class Machine:
 
     def __init__(
         self, files: Mapping[str, str], connections: Mapping[str, str], kind: str | None, parameters: Mapping[str, Any],
-        tolerance: float = 1e-10,
+        tolerance: float = 1e-10, time_limit: float | None = None,
     ) -> None:  # fmt: skip
-        """`connections`: outputs by the inputs that they feed."""
+        """`connections`: outputs by the inputs that they feed. `time_limit` [s]: for a beginning or a step; after it they are
+        given up."""
+        self._aside = None if time_limit is None else Aside(time_limit)
         self.members: dict[str, Instance] = {}
         self.archives: dict[str, Archive] = {name: opened(path) for name, path in files.items()}
         self._parameters = parameters
@@ -44,7 +48,8 @@ class Machine:
         try:
             for name, archive in self.archives.items():
                 chosen = kind or archive.kinds[0]
-                self.members[name] = Instance(archive, chosen, name or archive.description.modelName)
+                called = name or archive.description.modelName
+                self.members[name] = self._in_time("instantiated", partial(Instance, archive, chosen, called))
             self._wires = [
                 (self.signals([source], "connections"), self.signals([target], "connections"))
                 for target, source in connections.items()
@@ -55,6 +60,21 @@ class Machine:
         exchanged = [member for member in self.members.values() if member.kind == EXCHANGE]
         self.exchange = Exchange(exchanged, self._hand_on, tolerance) if exchanged else None
         self._stepping = [member for member in self.members.values() if member.kind == CO_SIMULATION]
+
+    def _in_time(self, what: str, act: Callable[[], Any]) -> Any:
+        """What an act answers, unless it takes longer than it may."""
+        if self._aside is None:
+            return act()
+        try:
+            return self._aside.call(act)
+        except TimeoutError:
+            for member in self.members.values():
+                member.lost = True
+            files = ", ".join(f"'{archive.path.name}'" for archive in self.archives.values())
+            raise ModelError(
+                f"FMU {files} has not been {what} within {self._aside.limit:g} s (at {self.time:g} s), and is not waited for any "
+                "longer. If it only takes its time, give a longer time_limit."
+            ) from None
 
     # --- variables ---------------------------------------------------------------------------------------------------
 
@@ -125,6 +145,9 @@ class Machine:
 
     def begin(self, inputs: Sequence[tuple[Signals, Array]] = ()) -> None:
         """Initialise at time 0; again, where it has moved already."""
+        self._in_time("initialised", partial(self._begin, inputs))
+
+    def _begin(self, inputs: Sequence[tuple[Signals, Array]]) -> None:
         for name, member in self.members.items():
             prefix = f"{name}." if name else ""
             mine = {
@@ -145,6 +168,12 @@ class Machine:
 
     def step(self, h: float) -> None:
         """Advance by h [s]."""
+        if self._aside is None:
+            self._step(h)
+        else:
+            self._in_time(f"stepped by {h:g} s", partial(self._step, h))
+
+    def _step(self, h: float) -> None:
         if self._wires:
             self._hand_on()
         if self.exchange is not None:
@@ -246,6 +275,8 @@ class Machine:
         """Let all go."""
         for member in self.members.values():
             member.close()
+        if self._aside is not None:
+            self._aside.end()
 
     def __del__(self) -> None:
         self.close()

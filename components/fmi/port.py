@@ -1,7 +1,8 @@
 """Mechanical power ports of FMUs: which variables are place and motion, and which are force and moment.
 
-Force in, motion out: the FMU is told forces and shows how its port moves (a body). All in the axes of the world, in SI units or in
-units that the FMU declares.
+Force in, motion out: the FMU is told forces and shows how its port moves. Motion in, force out: it is told how its port moves and
+shows the force that this takes (moved_port.py). Which of the two a port is, its variables say: its force is made of inputs, or its
+motion is. All in the axes of the world, in SI units or in units that the FMU declares.
 """
 
 from __future__ import annotations
@@ -33,10 +34,15 @@ class PowerPort(Component):
     """A port by the names of variables, one per axis; a number is a place that does not change, None a direction that is locked.
 
     position, velocity [m, m/s] and force [N] on the port: two in the plane, three in space. orientation: nothing (a point), an
-    angle in the plane, in space a unit quaternion (w, x, y, z) or the nine numbers of a rotation matrix by rows;
-    angular_velocity [rad/s] and moment [N m] about the place of the port, one or three. Where the FMU has them: acceleration and
-    angular_acceleration, with which the port is predicted; force_rate and moment_rate, how forces change in a step (else they
-    are held in it).
+    angle in the plane, in space a unit quaternion (w, x, y, z), the nine numbers of a rotation matrix by rows, or roll, pitch and
+    yaw [rad], turned about x, y and z of the world one after the other; angular_velocity [rad/s] and moment [N m] about the place
+    of the port, one or three. Where the FMU has them: acceleration and angular_acceleration, with which the port is predicted;
+    force_rate and moment_rate, how forces change in a step (else they are held in it).
+
+    Where motion goes in and force comes out: None is not told (a force of None is none). exerts: the force shown is what the FMU
+    exerts on what moves it, and not what is exerted on it. start: where the port stands at time 0, with orientation as an angle
+    or a quaternion; left out, where the inputs begin. mass [kg], inertia [kg m2] (one number, or three about the axes of the
+    port): of what carries the port, which the FMU does not know of; an FMU that has no inertia of its own needs it.
     """
 
     position: Names
@@ -49,6 +55,10 @@ class PowerPort(Component):
     angular_acceleration: Names = field(kw_only=True, default=())
     force_rate: Names = field(kw_only=True, default=())
     moment_rate: Names = field(kw_only=True, default=())
+    exerts: bool = field(kw_only=True, default=False)
+    start: Sequence[float] = field(kw_only=True, default=())
+    mass: float = field(kw_only=True, default=0.0)
+    inertia: float | Sequence[float] = field(kw_only=True, default=0.0)
 
     @classmethod
     def called(cls, name: str, machine: Machine, dimension: int) -> Self:
@@ -72,7 +82,8 @@ class PowerPort(Component):
                 f"port '{name}': the FMU has no variables '{name}.{missing[0]}.x', …; give a PowerPort(position=[…], "
                 "velocity=[…], force=[…]) with the names that it has."
             )
-        return cls(**found)
+        given: dict[str, Any] = {**found}
+        return cls(**given)
 
     @property
     def dimension(self) -> int:
@@ -92,7 +103,8 @@ class PowerPort(Component):
         turning = (2 * d - 3,)
         wanted: dict[str, tuple[int, ...]] = {
             "velocity": (d,), "force": (d,), "acceleration": (0, d), "force_rate": (0, d),
-            "orientation": (0, 1) if d == 2 else (0, 4, 9),
+            "orientation": (0, 1) if d == 2 else (0, 3, 4, 9),
+            "start": (0, d, d + 1 if d == 2 else d + 4),
         }  # fmt: skip
         for what in ("angular_velocity", "moment"):
             wanted[what] = turning if self.turns else (0,)
@@ -108,7 +120,20 @@ class PowerPort(Component):
                 )
         if self.force_rate and self.turns and not self.moment_rate:
             found.append(f"{owner}: force_rate without moment_rate; give both or neither.")
+        inertia = np.atleast_1d(np.asarray(self.inertia, float))
+        if not (np.isfinite(self.mass) and self.mass >= 0.0):
+            found.append(f"{owner}: mass = {self.mass!r}; give a mass in kg, 0 or more.")
+        if len(inertia) not in (1, 3) or not (np.isfinite(inertia).all() and (inertia >= 0.0).all()):
+            found.append(
+                f"{owner}: inertia = {self.inertia!r}; give one number or, in space, three, 0 or more [kg m2]."
+            )
         return found
+
+    def is_moved(self, machine: Machine) -> bool:
+        """Whether motion goes in: it has an input for its place, its velocity or its acceleration."""
+        names = (*self.position, *self.orientation, *self.velocity, *self.acceleration)
+        told = [name for name in (*names, *self.angular_velocity) if isinstance(name, str) and machine.has(name)]
+        return any(machine.variable(name, "").causality == "input" for name in told)
 
     def check_units(self, owner: str, machine: Machine) -> list[str]:
         """Variables that are missing, or declare a unit of another kind."""
@@ -162,14 +187,14 @@ class PortMap:
         poses: list[Rows] = []
         twists: list[Rows] = []
         slopes: list[Rows] = []
-        self._matrices: list[tuple[int, Rows]] = []
+        self._matrices: list[tuple[int, Rows]] = []  # nine numbers, or three angles
         for k, port in enumerate(ports):
             base = k * self.pose_width
             for c, entry in enumerate(port.position):
                 self.rest[k, c] = float(entry) if isinstance(entry, int | float) else 0.0
             poses.append(read(port.position, [base + c for c in range(self.d)]))
-            if len(port.orientation) == 9:
-                self._matrices.append((k, read(port.orientation, list(range(9)))))
+            if len(port.orientation) in (3, 9):
+                self._matrices.append((k, read(port.orientation, list(range(len(port.orientation))))))
             else:
                 poses.append(read(port.orientation, [base + self.d + c for c in range(len(port.orientation))]))
             base = k * self.width
@@ -218,6 +243,11 @@ class PortMap:
             target[rows] = values[places]
         poses: Array = pose.reshape(self.count, -1)
         for k, (turned, entries) in self._matrices:
+            if len(self.ports[k].orientation) == 3:
+                angles = np.zeros(3)
+                angles[entries] = values[turned]
+                poses[k, 3:] = quaternion_of_angles(angles)
+                continue
             matrix = np.eye(3).ravel()
             matrix[entries] = values[turned]
             poses[k, 3:] = quaternion_of(matrix.reshape(3, 3))
@@ -256,6 +286,27 @@ def quaternion_of(matrix: Array) -> Array:
 
     x, y, z, w = Rotation.from_matrix(matrix).as_quat()
     return np.array([w, x, y, z])
+
+
+def quaternion_of_angles(angles: Array) -> Array:
+    """The unit quaternion of roll, pitch and yaw, turned about x, y and z of the world one after the other."""
+    found = np.array([1.0, 0.0, 0.0, 0.0])
+    for axis, angle in enumerate(angles):
+        turn = np.zeros(4)
+        turn[0], turn[1 + axis] = np.cos(0.5 * angle), np.sin(0.5 * angle)
+        found = product(turn, found)
+    return found
+
+
+def angles_of(quaternion: Array) -> Array:
+    """Roll, pitch and yaw of a unit quaternion."""
+    w, x, y, z = quaternion
+    pitch = np.arcsin(np.clip(2.0 * (w * y - x * z), -1.0, 1.0))
+    roll, yaw = (
+        np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)),
+        np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)),
+    )
+    return np.array([roll, pitch, yaw])
 
 
 def moved(pose: Array, way: Array) -> Array:

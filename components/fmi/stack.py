@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from components.fmi.body import TAIL, Fmu
+from components.fmi.moved_unit import unit_of
 from components.fmi.port import axes_of, cross, moment, way_between
 from components.fmi.unit import Unit
 from modular.body import Body
@@ -88,7 +89,7 @@ class Fmus:
     def add(self, name: str, body: Body) -> None:
         """Instantiate an FMU."""
         assert isinstance(body, Fmu)
-        unit = Unit(name, body)
+        unit = unit_of(name, body, self.gravity)
         unit.dt = self._dt
         self.row[name] = len(self.names)
         self.names.append(name)
@@ -205,7 +206,7 @@ class Fmus:
     def predict(self, elements: Elements, dt: float) -> None:
         """Show the ports as they are predicted."""
         for k, unit in enumerate(self.units):
-            if not unit.map.accelerates:
+            if unit.steps_by_answers:
                 self._refresh(unit, elements)
             unit.foreseen = unit.predicted(dt)
             self._show(k, elements, *unit.foreseen)
@@ -254,7 +255,7 @@ class Fmus:
     def respond_predicted(self, elements: Elements) -> None:
         """The same where they are predicted."""
         for k, unit in enumerate(self.units):
-            if unit.map.accelerates:
+            if not unit.steps_by_answers:
                 self._refresh(unit, elements)
             self._respond(k, elements, unit.foreseen[0], unit.root)
 

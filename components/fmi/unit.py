@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,23 +27,36 @@ SETTLE = "settle"  # input of our own FMUs: forces have jumped, find acceleratio
 LEAST_ANSWER = 1e-12  # of the largest: motions that no force makes
 
 
+def machine_and_ports(name: str, body: Fmu) -> tuple[Machine, list[PowerPort]]:
+    """The FMUs of a body, instantiated, and its ports by the names of their variables."""
+    what = f"body '{name}'"
+    try:
+        machine = Machine(body.files, body.connections, body.interface, body.parameters, time_limit=body.time_limit)
+        problems, ports = [], []
+        for port, given in body.ports.items():
+            found = given if isinstance(given, PowerPort) else PowerPort.called(given, machine, body.dimension)
+            problems += found.problems(f"port '{name}.{port}'")
+            problems += found.check_units(f"port '{name}.{port}'", machine)
+            ports.append(found)
+        if problems:
+            raise ModelError("\n".join(problems))
+    except ModelError as error:
+        raise ModelError(f"{what}: {error}" if f"'{name}" not in str(error) else str(error)) from error
+    return machine, ports
+
+
 class Unit:
     """What runs of one body."""
 
-    def __init__(self, name: str, body: Fmu) -> None:
+    mapping: ClassVar[Any] = PortMap
+
+    def __init__(self, name: str, body: Fmu, opened: tuple[Machine, list[PowerPort]] | None = None) -> None:
+        """`opened`: what `machine_and_ports` has found."""
         self.name, self.body = name, body
         what = f"body '{name}'"
+        self.machine, ports = machine_and_ports(name, body) if opened is None else opened
         try:
-            self.machine = Machine(body.files, body.connections, body.interface, body.parameters)
-            problems, ports = [], []
-            for port, given in body.ports.items():
-                found = given if isinstance(given, PowerPort) else PowerPort.called(given, self.machine, body.dimension)
-                problems += found.problems(f"port '{name}.{port}'")
-                problems += found.check_units(f"port '{name}.{port}'", self.machine)
-                ports.append(found)
-            if problems:
-                raise ModelError("\n".join(problems))
-            self.map = PortMap(self.machine, ports, what)
+            self.map: Any = self.mapping(self.machine, ports, what)
             energies = [variable for variable in (body.kinetic, body.potential) if variable]
             self.told = self.machine.signals([*energies, *body.outputs], what)
             self.settles = self.machine.signals([SETTLE], what) if self.machine.has(SETTLE) else None
@@ -73,6 +86,11 @@ class Unit:
         self.pose, self.twist, slope = self.map.read()
         self.slope = slope
         self.force = force.copy()
+
+    @property
+    def steps_by_answers(self) -> bool:
+        """Whether a step depends on how it answers forces."""
+        return not self.map.accelerates
 
     @property
     def saves(self) -> bool:
@@ -157,7 +175,7 @@ class Unit:
         self.map.tell(force, force, h)
         self.machine.step(h)
         _, twist, _ = self.map.read()
-        return (twist - before) / h
+        return np.asarray((twist - before) / h)
 
     # --- how it answers forces ---------------------------------------------------------------------------------------
 
@@ -252,9 +270,8 @@ class Unit:
         self.hold_begin()
         self._through(force, force, h)
         self.held = force.copy()
-        pose, twist, _ = self.map.read()
-        self.ahead, self.ahead_twist = pose, twist
-        return pose
+        self.ahead, self.ahead_twist, _ = self.map.read()
+        return np.asarray(self.ahead)
 
     def _through(self, start: Array, end: Array, h: float) -> None:
         """A step whose first half is moved by one force and whose second by another."""

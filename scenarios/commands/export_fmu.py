@@ -23,6 +23,13 @@ def export_fmu(
         list[str] | None,
         typer.Option(metavar="BODY.PORT", help="A port that is held from outside: it takes forces; may be repeated."),
     ] = None,
+    motion: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BODY.PORT",
+            help="A port that is moved from outside: it shows the force this takes; may be repeated.",
+        ),
+    ] = None,
     watch: Annotated[
         list[str] | None,
         typer.Option(
@@ -56,11 +63,14 @@ def export_fmu(
     Examples:
       [bold]modular export-fmu double-pendulum[/bold]
       [bold]modular export-fmu arm.toml --port arm.tip --fmi 3 --out arm.fmu[/bold]
+      [bold]modular export-fmu arm.toml --motion arm.root[/bold]
       [bold]modular export-fmu chain --set bodies=4 --watch rod3.end[/bold]
 
     Its steps are whole numbers of the ticks (--dt) with which it is exported, and give the bits of modular run. Ports show place,
     orientation, their rates and the rates of these, named BODY.PORT.position.x and so on; a port that is held takes force and
-    moment (BODY.PORT.force.x), held in a step, or changing in it by force_rate. Energies are energy.kinetic, energy.potential and
+    moment (BODY.PORT.force.x), held in a step, or changing in it by force_rate. A port that is moved (--motion) takes place,
+    velocity and acceleration at the end of a step, and shows the force and moment on it that this takes; joints within are
+    glued. Energies are energy.kinetic, energy.potential and
     energy.stored. Its state can be taken, given back and written down.
 
     The file holds the model and the compiled part of PythonFMU; a master runs it in a Python that has modular installed. It
@@ -76,28 +86,33 @@ def export_fmu(
         from scenarios.settings import coupling_for
         from scenarios.target import load, times
 
-        file = Path(f"{Path(target).stem}.fmu") if out is None else out
-        if file.suffix != ".fmu":
-            raise ModelError(f"--out {file}: FMUs end in .fmu; give such a name, as {file.with_suffix('.fmu').name}.")
-        if file.exists() and (not overwrite or file.is_dir()):
-            raise ModelError(
-                f"{file} is there already; choose another file with --out, or replace it with --overwrite."
-            )
-        if not file.resolve().parent.is_dir():
-            raise ModelError(f"--out {file}: there is no folder {file.parent}; make it first.")
+        file = _free(Path(f"{Path(target).stem}.fmu") if out is None else out, overwrite)
         model, given = load(target, settings)
-        step, until = times(model, dt, None)
+        step, _ = times(model, dt, None)
         numbers: dict[str, Any] = {} if catalogue.is_file(target) else numbers_of(target, given)
         if unknown := [name for name in parameter or [] if name not in numbers]:
             raise ModelError(
                 f"--parameter {unknown[0]}: '{target}' has no such numeric setting; it has {', '.join(numbers) or 'none'}."
             )
         chosen = numbers if parameter is None else {name: numbers[name] for name in parameter}
+        chosen_coupling = None if motion and coupling is None else coupling_for(model, coupling, None)
         layout = write(
-            model, file, step, version=version, coupling=coupling_for(model, coupling, None), ports=port or [], watch=watch,
+            model, file, step, version=version, coupling=chosen_coupling,
+            ports=port or [], moved=motion or [], watch=watch,
             target=None if catalogue.is_file(target) else target, settings=given, parameters=chosen,
-            project=project_velocities, until=until,
+            project=project_velocities,
         )  # fmt: skip
         count = {kind: sum(s.causality == kind for s in layout.scalars) for kind in ("input", "output", "parameter")}
         told = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in count.items() if n)
         say(console, f"written: {file}, FMI {version}, ticks of {step:g} s; {told}")
+
+
+def _free(file: Path, overwrite: bool) -> Path:
+    """A file that may be written."""
+    if file.suffix != ".fmu":
+        raise ModelError(f"--out {file}: FMUs end in .fmu; give such a name, as {file.with_suffix('.fmu').name}.")
+    if file.exists() and (not overwrite or file.is_dir()):
+        raise ModelError(f"{file} is there already; choose another file with --out, or replace it with --overwrite.")
+    if not file.resolve().parent.is_dir():
+        raise ModelError(f"--out {file}: there is no folder {file.parent}; make it first.")
+    return file

@@ -20,6 +20,7 @@ from modular.elements import Array
 from modular.errors import ModelError, RunWarning
 from modular.ledger import STORED
 from modular.payload import packed, unpacked
+from scenarios.fmi.led_ports import LedPorts
 from scenarios.fmi.variables import Layout, Port, ports_of
 
 MODEL, ABOUT = "model.json", "export.json"
@@ -73,6 +74,8 @@ class Exported:
         for k, rows in enumerate([*self.layout.outputs, self.layout.energies]):
             self._group[rows] = k
         self._exerted: Array = np.zeros(0)
+        moved = zip(range(len(self.ports)), self.ports, self.layout.inputs, strict=True)
+        self._led = LedPorts([(k, port, rows) for k, port, rows in moved if port.moved], self.dimension)
 
     # --- beginning -----------------------------------------------------------------------------------------------------
 
@@ -102,12 +105,17 @@ class Exported:
             if port.turns:
                 given: Any = float(moment[0]) if self.dimension == 2 else moment.tolist()
                 model.apply(moment_name(port), Moment(given), port.name)
+        if self._led:
+            self._led.check(model, self.values)
+            self._led.add_to(model, self.values)
         coupling = None if self.about["coupling"] is None else Component.from_data(self.about["coupling"])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RunWarning)
             project = bool(self.about["project"])
             simulation = Simulation(model, self.dt, coupling, record_every=NEVER, project_velocities=project, threads=1)
             self._take(simulation)
+        if self._led:
+            self._lead_now(simulation)
         self.angles[:] = 0.0
         self._exerted = self._ends(0.0)[0]
         self.values[0] = 0.0
@@ -124,6 +132,13 @@ class Exported:
             if port.held:
                 names = [force_name(port), *([moment_name(port)] if port.turns else [])]
                 self._loads.append((port, rows, [(system.force_home[name].stack, name) for name in names]))
+        self._led.take(simulation)
+
+    def _lead_now(self, simulation: Simulation) -> None:
+        """Ports that are moved are where they are told to be, with those accelerations, and forces fit."""
+        self._led.lead(self.values, simulation.time, simulation.time)
+        self._led.place(simulation)
+        simulation.coupling.settle(simulation.system, simulation.dt, list(simulation.assembly.bodies))
 
     def _running(self) -> Simulation:
         if self.simulation is None:
@@ -179,6 +194,8 @@ class Exported:
 
     def _motion(self, simulation: Simulation, k: int) -> Array:
         port = self.ports[k]
+        if port.moved:
+            return self._led.wrench(k, simulation)
         body, _, name = port.name.partition(".")
         described, stack = simulation.assembly.bodies[body], simulation.system.body_home[body]
         row, state = stack.row[body], stack.state()
@@ -229,6 +246,9 @@ class Exported:
         simulation = self._running()
         start, _ = self._ends(0.0)
         self._exert(start)
+        if self._led:
+            self._led.lead(self.values, simulation.time, simulation.time)
+            self._led.place(simulation)
         simulation.coupling.settle(simulation.system, simulation.dt, list(simulation.assembly.bodies))
         self._exerted = start
         self._forget()
@@ -245,9 +265,11 @@ class Exported:
         if abs(time - simulation.time) > OFF * self.dt:
             raise ModelError(f"a step from {time:.9g} s; this FMU stands at {simulation.time:.9g} s.")
         last = simulation.tick + ticks
-        while not self._loads and simulation.tick < last:
+        each = bool(self._loads)  # forces change from tick to tick
+        self._led.lead(self.values, simulation.time, last * self.dt)
+        while not each and simulation.tick < last:
             simulation.stride(last)
-        for k in range(ticks if self._loads else 0):
+        for k in range(ticks if each else 0):
             self._act(simulation, self._ends(k * self.dt)[1])
             end = self._ends((k + 1) * self.dt)[1]
             self._exert(end)

@@ -29,16 +29,22 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Port:
-    """A port that shows its motion, and takes forces where it is held."""
+    """A port that shows its motion, and takes forces where it is held; one that is moved takes its motion, and shows forces."""
 
     name: str  # body.port
     called: str  # as its variables begin
     turns: bool
     held: bool
+    moved: bool = False
+    start: tuple[float, ...] = ()  # of one that is moved: its place, orientation and velocities at the start
 
     def outputs(self, dimension: int) -> list[Scalar]:
-        """Motion: place, orientation, their rates and the rates of these."""
+        """Motion: place, orientation, their rates and the rates of these; of one that is moved, force and moment on it."""
         axes = AXES[dimension]
+        if self.moved:
+            turned = [""] if dimension == 2 else [f".{axis}" for axis in axes]
+            found = [Scalar(f"{self.called}.force.{axis}", "output", "N") for axis in axes]
+            return found + [Scalar(f"{self.called}.moment{axis}", "output", "N.m") for axis in turned if self.turns]
         found = [Scalar(f"{self.called}.position.{axis}", "output", "m") for axis in axes]
         turning = [""] if dimension == 2 else [f".{axis}" for axis in axes]
         if self.turns and dimension == 2:
@@ -54,7 +60,11 @@ class Port:
         return found
 
     def inputs(self, dimension: int) -> list[Scalar]:
-        """Force and moment, and how they change in a step."""
+        """Force and moment, and how they change in a step; of one that is moved, its motion at the end of the step."""
+        if self.moved:
+            motion = Port(self.name, self.called, self.turns, False).outputs(dimension)
+            start = [*self.start, *([0.0] * len(motion))]
+            return [Scalar(one.name, "input", one.unit, value) for one, value in zip(motion, start, strict=False)]
         if not self.held:
             return []
         axes = AXES[dimension]
@@ -100,4 +110,4 @@ class Layout:
 
 def ports_of(about: Mapping[str, Any]) -> list[Port]:
     """As they were written down."""
-    return [Port(**entry) for entry in about["ports"]]
+    return [Port(**{**entry, "start": tuple(entry.get("start", ()))}) for entry in about["ports"]]

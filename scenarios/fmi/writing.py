@@ -38,17 +38,23 @@ class {name}(Fmi{version}Slave):
 def export_fmu(
     model: Assembly, file: Path, dt: float, *, version: int = 2, coupling: Any = None, ports: Sequence[str] = (),
     watch: Sequence[str] | None = None, target: str | None = None, settings: Mapping[str, Any] | None = None,
-    parameters: Mapping[str, float] | None = None, project: bool = False, until: float | None = None,
+    parameters: Mapping[str, float] | None = None, project: bool = False, moved: Sequence[str] = (),
 ) -> Layout:  # fmt: skip
     """Write a model as a co-simulation FMU, and tell its variables.
 
-    `ports` are held from outside: they take forces, and show their motion; `watch`: ports that only show it, all of a small
-    model where nobody says which. `parameters`: numeric settings of a ready system (`target`) that may be changed before it is
-    initialised.
+    `ports` are held from outside: they take forces, and show their motion; `moved`: ports that take their motion, and show the
+    force that it takes; `watch`: ports that only show their motion, all of a small model where nobody says which. `parameters`:
+    numeric settings of a ready system (`target`) that may be changed before it is initialised.
     """
     wrapper = _wrapper(version)
     held = [_port(model, name, True) for name in ports]
-    shown = [_port(model, name, False) for name in (_all_ports(model) if watch is None else watch) if name not in ports]
+    if moved:
+        coupling = _glued(coupling)
+        held += _moved(model, moved, dt, coupling, project)
+        if both := [name for name in moved if name in ports]:
+            raise ModelError(f"port '{both[0]}' is to take forces and to be moved; choose one.")
+    taken = {*ports, *moved}
+    shown = [_port(model, name, False) for name in (_all_ports(model) if watch is None else watch) if name not in taken]
     numbers = {name: float(value) for name, value in (parameters or {}).items()}
     about: dict[str, Any] = {
         "dimension": model.dimension,
@@ -72,7 +78,7 @@ def export_fmu(
     module = f"modular_fmu_{token[:16]}_{version}"
     script = SCRIPT.format(version=version, name=CLASS)
     describe = description_two if version == 2 else description_three
-    end = model.suggested.get("until") if until is None else until
+    end = model.suggested.get("until")
     members = {
         "modelDescription.xml": describe(name, token, layout, float(dt), end, model.title or name),
         f"resources/{MODEL}": data,
@@ -123,6 +129,32 @@ def _port(model: Assembly, name: str, held: bool) -> Port:
     if port not in described.port_names:
         raise ModelError(f"port '{name}': '{body}' has no port '{port}'; it has {', '.join(described.port_names)}.")
     return Port(name, structured(name), _turns(described), held)
+
+
+def _glued(coupling: Any) -> Any:
+    """Ports that are moved go exactly where they are told to, so joints within are glued."""
+    from coordinator import Glued
+
+    if coupling is None:
+        return Glued()
+    if not isinstance(coupling, Glued):
+        raise ModelError(
+            f"ports that are moved need glued joints within, and this model is to have {type(coupling).__name__}; give --coupling "
+            "glued."
+        )
+    return coupling
+
+
+def _moved(model: Assembly, names: Sequence[str], dt: float, coupling: Any, project: bool) -> list[Port]:
+    """Ports that take their motion, which begins as the model does."""
+    from dataclasses import replace
+
+    from coordinator import Simulation
+    from scenarios.fmi.led_ports import standing
+
+    ports = [_port(model, name, False) for name in names]
+    with Simulation(model, dt, coupling, project_velocities=project) as simulation:
+        return [replace(port, moved=True, start=tuple(standing(simulation, port.name, port.turns))) for port in ports]
 
 
 def _turns(body: Any) -> bool:

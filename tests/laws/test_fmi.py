@@ -242,6 +242,23 @@ def test_an_fmu_that_fails_on_the_way_is_named_and_what_was_recorded_stays():
         assert len(simulation.recorded) == 12
 
 
+def test_an_fmu_that_never_comes_back_is_given_up_and_what_was_recorded_stays():
+    """It sleeps for ever in a step; one that only fails says so as without a time limit."""
+    with Simulation(on_a_rod(theirs(made_fmus.rigid("HANGS"), time_limit=0.4)), 1e-3) as simulation:
+        with pytest.raises(
+            ModelError,
+            match=r"'rigid.fmu' has not been stepped by 0.001 s within 0.4 s \(at 0.011 s\), and is not waited",
+        ):
+            simulation.run(0.1)
+        assert len(simulation.recorded) == 12
+        with pytest.raises(ModelError, match="has failed before"):
+            simulation.run(0.1)
+    fine = [ran(on_a_rod(theirs(time_limit=limit)), 1e-3, Penalty(), 0.02).digest for limit in (None, 20.0)]
+    assert fine[0] == fine[1]
+    with pytest.raises(ModelError, match=r"answers 'error' to fmi2DoStep"):
+        ran(on_a_rod(theirs(made_fmus.rigid("FAILS"), time_limit=20.0)), 1e-3, Penalty())
+
+
 # --- at one worker, which alone loads it ---------------------------------------------------------------------------------
 
 
@@ -298,6 +315,16 @@ def test_a_worker_that_is_killed_comes_back_with_its_fmu_to_the_same_bits(coupli
             killer.join()
         assert simulation.recorded.digest == one
         assert len(simulation.distributed_run.pool.deaths) == kills
+
+
+@pytest.mark.campaign
+def test_one_that_never_comes_back_at_its_worker_is_told(allowed):
+    data = theirs(made_fmus.rigid("HANGS"), time_limit=0.4).to_data()
+    box = BlackBox(data.pop("class"), worker="plant", ports=["start"], dimension=2, data=data)
+    with Simulation(on_a_rod(box), 1e-3, workers={"plant": ["lower"], "rest": ["upper"]}) as simulation:
+        with pytest.raises(ModelError, match=r"'rigid.fmu' has not been stepped by 0.001 s within 0.4 s"):
+            simulation.run(0.1)
+        assert len(simulation.recorded) >= 1
 
 
 @pytest.mark.campaign

@@ -14,6 +14,8 @@ STATES = ["x", "y", "turn", "vx", "vy", "spin"]
 INPUTS = {"fx": 10, "fy": 11, "mz": 12}
 PARAMETERS = {"mass": 13, "inertia": 14, "arm": 15, "gravity": 16, "damping": 17, "floor": 26}
 OUTPUTS = {"px": 18, "py": 19, "angle": 20, "pvx": 21, "pvy": 22, "omega": 23, "kinetic": 24, "potential": 25}
+TOLD = ("px", "py", "angle", "pvx", "pvy", "omega", "pax", "pay", "alpha")
+SHOWN = ("fx", "fy", "mz", "kinetic", "potential")
 DEFAULTS = {"mass": 1.3, "inertia": 0.21, "gravity": 9.81, "floor": -1e9}
 
 
@@ -25,6 +27,16 @@ def port(**changes):
         "angular_velocity": ("omega",), "moment": ("mz",),
     }  # fmt: skip
     return PowerPort(**{**names, **changes})
+
+
+def told_port(**changes):
+    """The same port of the body that is told motions."""
+    return port(acceleration=("pax", "pay"), angular_acceleration=("alpha",), **changes)
+
+
+def told(*defines, saves=True):
+    """The file of the same body the other way round: motion goes in, force and moment come out."""
+    return rigid("TOLD_MOTION", *defines, saves=saves)
 
 
 def rigid(*defines, saves=True):
@@ -52,7 +64,8 @@ def _made(defines, saves):
     ]
     subprocess.run(command, check=True)
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("modelDescription.xml", description(saves, int("EVENTS" in defines)))
+        about = told_description(saves) if "TOLD_MOTION" in defines else description(saves, int("EVENTS" in defines))
+        archive.writestr("modelDescription.xml", about)
         archive.write(library, "binaries/linux64/rigid.so")
     return str(path)
 
@@ -79,6 +92,24 @@ def description(saves, indicators):
 <ModelVariables>{"".join(lines)}</ModelVariables>
 <ModelStructure><Outputs>{outputs}</Outputs><Derivatives>{slopes}</Derivatives>
 <InitialUnknowns>{slopes}{outputs}</InitialUnknowns></ModelStructure>
+</fmiModelDescription>"""
+
+
+def told_description(saves):
+    truth = str(saves).lower()
+    lines = [_scalar(name, 30 + k, 'causality="input"', 'start="0"') for k, name in enumerate(TOLD)]
+    for name, k in {**PARAMETERS, "stiffness": 27}.items():
+        start = f'start="{DEFAULTS.get(name, 0.0)}"'
+        lines.append(_scalar(name, k, 'causality="parameter" variability="tunable" initial="exact"', start))
+    lines += [_scalar(name, 40 + k, 'causality="output"', "") for k, name in enumerate(SHOWN)]
+    first = len(lines) - len(SHOWN) + 1
+    outputs = "".join(f'<Unknown index="{first + k}"/>' for k in range(len(SHOWN)))
+    return f"""<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="2.0" modelName="rigid" guid="rigid" numberOfEventIndicators="0">
+<CoSimulation modelIdentifier="rigid" canHandleVariableCommunicationStepSize="true" canGetAndSetFMUstate="{truth}"
+ canSerializeFMUstate="{truth}"/>
+<ModelVariables>{"".join(lines)}</ModelVariables>
+<ModelStructure><Outputs>{outputs}</Outputs><InitialUnknowns>{outputs}</InitialUnknowns></ModelStructure>
 </fmiModelDescription>"""
 
 

@@ -1,12 +1,14 @@
 /* A rigid body in the plane, as somebody else's FMU: FMI 2, co-simulation (Runge-Kutta 4 of one part per step) and model exchange.
-   Force and moment act at a port that lies `arm` beside the mass centre; two defines make it misbehave. */
+   Force and moment act at a port that lies `arm` beside the mass centre; defines make it misbehave. The same body the other way
+   round: told how its port moves, it shows the force and moment that this takes; there a spring may draw its port to the origin. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { X, Y, TURN, VX, VY, SPIN, STATES };
-enum { FX = 10, FY, MZ, MASS, INERTIA, ARM, GRAVITY, DAMPING, PX, PY, ANGLE, PVX, PVY, OMEGA, KINETIC, POTENTIAL, FLOOR, LAST };
+enum { FX = 10, FY, MZ, MASS, INERTIA, ARM, GRAVITY, DAMPING, PX, PY, ANGLE, PVX, PVY, OMEGA, KINETIC, POTENTIAL, FLOOR, STIFFNESS,
+       TOLD = 30, SHOWN = 40, LAST = 46 };
 
 typedef void *Component;
 typedef unsigned int Ref;
@@ -20,7 +22,22 @@ static void slopes(const Body *b, const double *x, double *dx) {
   dx[SPIN] = (b->u[MZ] + ax * b->u[FY] - ay * b->u[FX]) / b->u[INERTIA];
 }
 
+static double taken(const Body *b, Ref r) {
+  const double *p = b->u + TOLD, *v = p + 3, *a = p + 6, m = b->u[MASS];
+  double rx = b->u[ARM] * cos(p[2]), ry = b->u[ARM] * sin(p[2]), vx = v[0] + v[2] * ry, vy = v[1] - v[2] * rx;
+  double fx = m * (a[0] + a[2] * ry + v[2] * v[2] * rx) + b->u[DAMPING] * vx;
+  double fy = m * (a[1] - a[2] * rx + v[2] * v[2] * ry + b->u[GRAVITY]) + b->u[DAMPING] * vy;
+  switch (r - SHOWN) {
+    case 0: return fx + b->u[STIFFNESS] * p[0];
+    case 1: return fy + b->u[STIFFNESS] * p[1];
+    case 2: return b->u[INERTIA] * a[2] - rx * fy + ry * fx;
+    case 3: return 0.5 * m * (vx * vx + vy * vy) + 0.5 * b->u[INERTIA] * v[2] * v[2];
+  }
+  return m * b->u[GRAVITY] * (p[1] - ry) + 0.5 * b->u[STIFFNESS] * (p[0] * p[0] + p[1] * p[1]);
+}
+
 static double shown(const Body *b, Ref r) {
+  if (r >= SHOWN) return taken(b, r);
   const double *x = b->x;
   double ax = b->u[ARM] * cos(x[TURN]), ay = b->u[ARM] * sin(x[TURN]);
   switch (r) {
