@@ -19,7 +19,7 @@ from coordinator.couplings.centralized.patterns import Pattern
 from coordinator.couplings.centralized.saddle import Saddle
 from coordinator.system import System
 from modular.body import GivesEquations
-from modular.elements import TIME, Array
+from modular.elements import TIME, Array, Indices
 from modular.joints import Joints
 from modular.ledger import STORED
 
@@ -420,7 +420,7 @@ def _led(stack: Any) -> bool:
     return hasattr(stack, "read_off")
 
 
-def _sides(joints: Joints) -> tuple[tuple[Array, int, Array], ...]:
+def _sides(joints: Joints) -> tuple[tuple[Indices, int, Array], ...]:
     """Both sides of joints of a form: the first element of each, how many there are, how rows follow them, (n, m, elements, d)."""
     form, n = joints.form, joints.count
     return (
