@@ -24,7 +24,10 @@ NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 NOT_RUN = "<!-- not run -->"
 ALLOWED_NOT_RUN = 3  # in all pages together: fragments that cannot stand alone
 # sessions with many commands or processes, and kinds of one's own with kernels of theirs: the campaign has them
-LONG = ("tutorial.md", "workers.md", "clusters.md", "benchmarks.md", "extending.md", "gallery.md")
+LONG = (
+    "tutorial.md", "workers.md", "clusters.md", "benchmarks.md", "extending.md", "gallery.md",
+    "kinematics.md", "method.md", "models.md", "modes.md",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
