@@ -349,12 +349,11 @@ class System:
 
     def facts(self) -> dict[str, dict[str, Any]]:
         """What those who read a run need to know of every joint."""
-        return {name: self.facts_of(name) for joints in self.joints for name in joints.names}
+        return self.joint_home.facts()
 
     def facts_of(self, joint: str) -> dict[str, Any]:
         """The same of one: how its equations are written, and whom it joins."""
-        home = self.joint_home[joint]
-        return {**home.stack.form.facts, "between": list(home.owners)}
+        return self.joint_home.facts([joint])[joint]
 
     def time(self, dt: float) -> float:
         """Where the components stand [s]."""
