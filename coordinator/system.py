@@ -350,12 +350,11 @@ class System:
 
     def facts(self) -> dict[str, dict[str, Any]]:
         """What those who read a run need to know of every joint."""
-        home = self.joint_home
-        return {name: {**j.form.facts, "between": home.between(name)} for j in self.joints for name in j.names}
+        return self.joint_home.facts()
 
     def facts_of(self, joint: str) -> dict[str, Any]:
         """The same of one: how its equations are written, and whom it joins."""
-        return {**self.joint_home[joint].stack.form.facts, "between": self.joint_home.between(joint)}
+        return self.joint_home.facts([joint])[joint]
 
     def time(self, dt: float) -> float:
         """Where the components stand [s]."""

@@ -11,6 +11,13 @@ MAX_NAME_LENGTH = 200  # letters
 MAX_LISTED = 5  # names that a sentence tells
 # what Unicode calls control, format, surrogate, separator of lines
 INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# what others call what we have
+OTHER_WORDS = {
+    "weld": ("fixed",), "clamp": ("fixed",), "rigid": ("fixed", "glued"), "hinge": ("revolute",), "pin": ("revolute",),
+    "pivot": ("revolute",), "ball": ("spherical",), "socket": ("spherical",), "slider": ("prismatic",),
+    "slide": ("prismatic",), "hooke": ("universal",), "cardan": ("universal",), "spring": ("springdamper", "penalty"),
+    "springs": ("penalty",), "damper": ("springdamper",), "torque": ("moment",), "force": ("load",),
+}  # fmt: skip
 PLAIN_NAME = re.compile(rf"[ -~]{{1,{MAX_NAME_LENGTH}}}")
 
 
@@ -46,13 +53,20 @@ def hidden_in(text: str) -> str:
     return f"U+{ord(found[0]):04X}" if found else ""
 
 
+def meant(name: str, known: Iterable[str]) -> list[str]:
+    """What we call what others call so, of what there is."""
+    there = set(known)
+    return [other for other in OTHER_WORDS.get(name.lower(), ()) if other in there]
+
+
 def hint(name: str, names: Iterable[str]) -> str:
     """`did you mean 'elbow'?`, or what there is."""
     known = list(names)
     lowered = {other.lower(): other for other in known}
     asked = str(name).lower()
-    near = difflib.get_close_matches(asked, lowered, 1)
-    within = [other for other in known if asked in other.lower()] if len(asked) > 2 else []
+    words = meant(asked, lowered)
+    near = words or difflib.get_close_matches(asked, lowered, 1)
+    within = [other for other in known if asked in other.lower()] if len(asked) > 2 and not words else []
     if 1 < len(within) < 5 and not (near and abs(len(near[0]) - len(asked)) < 2):
         return f"did you mean {', '.join(map(repr, within[:-1]))} or {within[-1]!r}?"
     if near:

@@ -21,6 +21,7 @@ from typing import Any
 
 from modular.component import Component
 from modular.errors import ModelError
+from modular.names import meant
 
 # --- components ------------------------------------------------------------------------------------------------------
 
@@ -211,7 +212,7 @@ def as_type(kind: type, value: Any, where: str, why: str) -> Any:
 def suggestion(name: str, known: Iterable[str]) -> str:
     """What somebody may have meant, and what there is."""
     known = sorted(known)
-    near = difflib.get_close_matches(name, known, 1)
+    near = meant(name, known) or difflib.get_close_matches(name, known, 1)
     if not known:
         return "there are none."
     return (f"did you mean '{near[0]}'? There are: " if near else "there are: ") + ", ".join(known) + "."

@@ -134,6 +134,13 @@ def _there(name: str) -> Path:
     return path
 
 
+def _model_files(folder: Path) -> list[str]:
+    """Files in a folder from which models are built."""
+    if not folder.is_dir():
+        return []
+    return sorted(str(file) for file in folder.iterdir() if is_file(file.name) and file.is_file())
+
+
 class AsItIs(SourceFileLoader):
     """Reads a model file as it is now: what Python keeps of it, it knows by the second and the length alone."""
 
@@ -172,7 +179,11 @@ def _function(name: str) -> Callable[..., Any]:
             f"'{name}' is a folder, not a model; {verbs if (Path(name) / 'run.json').is_file() else other}."
         )
     else:
-        near = difflib.get_close_matches(name, names(), 1)
+        beside = _model_files(Path(name).parent)
+        if Path(name).suffix and (close := difflib.get_close_matches(name, beside, 1)):
+            raise ModelError(f"'{name}': there is no such file; did you mean '{close[0]}'?")
+        near = [file for file in beside if Path(file).with_suffix("") == Path(name)]
+        near = near or difflib.get_close_matches(name, names(), 1) or difflib.get_close_matches(name, beside, 1)
         hint = (
             f"did you mean '{near[0]}'?"
             if near

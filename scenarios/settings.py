@@ -76,6 +76,11 @@ def as_typed(sentence: str) -> str:
     return re.sub(r"\bdt = (\S+) s\b", r"--dt \1", couplings_as_typed(sentence))
 
 
+def options_as_typed(sentence: str) -> str:
+    """Names in a list that are written for Python as the command takes them: `hold=['crank']` as `--hold crank`."""
+    return re.sub(r"\b(hold)=\['([^'\s]+)'\]", r"--\1 \2", sentence)
+
+
 def couplings_as_typed(sentence: str) -> str:
     """Couplings that are written for Python as the command takes them: `Glued(4)` as `--coupling "glued(order=4)"`."""
     from coordinator.couplings import Coupling

@@ -54,7 +54,9 @@ def refusals() -> Iterator[None]:
 
         stop(couplings_as_typed(str(error)), REFUSED)
     except (ModelError, MemoryError) as error:
-        stop(str(error) or "not enough memory; record less often with --record-every.", REFUSED)
+        from scenarios.settings import options_as_typed
+
+        stop(options_as_typed(str(error)) or "not enough memory; record less often with --record-every.", REFUSED)
     except OSError as error:
         stop(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", REFUSED)
     except KeyboardInterrupt:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from modular.assembly import JointEdge
 from modular.force import Forces
@@ -75,10 +75,23 @@ class JointHomes(Mapping[str, JointHome]):
         found = self._known[name]
         return found.edge if isinstance(found, JointHome) else found
 
-    def between(self, name: str) -> list[str]:
-        """The bodies at its sides, or the ground."""
-        edge = self.edge(name)
-        return [edge.first_body, edge.second_body]
+    def facts(self, only: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+        """How the equations of joints are written, and whom they join: of all, stack by stack, or of some."""
+        found: dict[str, dict[str, Any]] = {}
+        for stack in self._system.joints:
+            form, names = (
+                stack.form.facts,
+                stack.names if only is None else [name for name in only if name in stack.row],
+            )
+            for name in names:
+                edge = self.edge(name)
+                found[name] = {**form, "between": [edge.first_body, edge.second_body]}
+        return found
+
+    def attachment(self, name: str) -> Attachment | None:
+        """How a joint was made that was made one by one; None: at the points of its two ports."""
+        found = self._known[name]
+        return found.attachment if isinstance(found, JointHome) else None
 
     def again(self, name: str) -> bool:
         """Whether a joint was cut at the instant at which it was made."""

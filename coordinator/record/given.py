@@ -61,6 +61,10 @@ class Given:
         """The model as data."""
         return self._assembly.to_data()
 
+    def model_of(self, assembly: Assembly) -> dict[str, Any]:
+        """The present model of the simulation as data: the one at the start, as long as nothing has changed."""
+        return self.model if assembly is self._assembly and not self._parted else assembly.to_data()
+
     @property
     def to_look_at(self) -> Assembly:
         """The model without a copy, as it is now where it came from elsewhere."""

@@ -101,7 +101,7 @@ class Past:
             return None
         taken = simulation.recorder.taken
         bodies = simulation.assembly.bodies if self.ever is None else self.ever
-        forms, gravity = {**self.forms, **simulation.system.facts()}, np.asarray(simulation.assembly.gravity, float)
+        forms, gravity = self._forms(simulation), np.asarray(simulation.assembly.gravity, float)
         coupling = simulation.coupling
         beta = largest_beta(coupling, bodies)
         damps = bool(simulation.system.implicit_forces)
@@ -121,6 +121,10 @@ class Past:
     def _inside(self) -> set[str]:
         """Contacts that began with their shapes in each other."""
         return {name for event in self.events if event["kind"] == OVERLAP for name in (event["name"], *event["others"])}
+
+    def _forms(self, simulation: RecordContext) -> dict[str, dict[str, Any]]:
+        """How the equations of every joint are written that ever was there."""
+        return {**self.forms, **simulation.system.facts()}
 
     def run(self, simulation: RecordContext) -> Run:
         """Everything so far."""
@@ -144,7 +148,7 @@ class Past:
             },
             margins=self._logs["margins"].copied(self.margins),
             acts=self._logs["acts"].copied(self.acts),
-            forms={**self.forms, **system.facts()},
+            forms=self._forms(simulation),
             versions={**versions(), **self.given.sources},
             machine=machine(),
             verified=dict(self.verified) if self.verified.get("ticks") == simulation.tick else {},

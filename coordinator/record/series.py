@@ -6,20 +6,21 @@ A run that was recorded in parts, or with its bodies stacked in another way, has
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from coordinator.record.recorder import Segment
 from modular.elements import Array, Indices
 
 Name = tuple[str, str]  # component and series, such as ("elbow", "reaction")
+Bytes = npt.NDArray[np.uint8]
 Piece = tuple[Indices, Array]  # ticks (n,) and values (n, ...) of one segment
 
 LEDGER_OF = "ledger"
 PARTS = ("bodies", "joints", "forces")
-MAX_WORDS = 2000  # that are hashed at once
+MAX_NAMES = 1000  # whose series are put down at once to be hashed
 
 
 def parts_of(segments: Sequence[Segment], part: str) -> Iterator[tuple[slice, Sequence[str], dict[str, Array]]]:
@@ -61,25 +62,45 @@ def digest_of(segments: Sequence[Segment]) -> str:
         for names, bits in _bits_of(segment):
             for row, name in enumerate(names):
                 tables.setdefault(name, []).append((bits, row))
-    digest, words = hashlib.sha256(), list[Any]()
+    digest, ordered = hashlib.sha256(), sorted(tables)
     known: dict[tuple[Bits, ...], Words] = {}  # most were there as long as others, in the same tables
-    for name in sorted(tables):
-        held, rows = zip(*tables[name], strict=True)
+    for start in range(0, len(ordered), MAX_NAMES):
+        for words in _words_of({name: tables[name] for name in ordered[start : start + MAX_NAMES]}, known):
+            digest.update(words)
+    return digest.hexdigest()
+
+
+def _words_of(
+    tables: Mapping[str, Sequence[tuple[Bits, int]]], known: dict[tuple[Bits, ...], Words]
+) -> Iterator[memoryview]:
+    """What is to be hashed of some names, in their order: those as long as each other in the same tables are put down at once."""
+    alike: dict[tuple[tuple[Bits, ...], int], list[int]] = {}
+    rows, starts = [], []
+    for k, (name, held_at) in enumerate(tables.items()):
+        held, at = zip(*held_at, strict=True)
+        rows.append(at)
+        starts.append(name.encode())
+        alike.setdefault((held, len(starts[-1])), []).append(k)
+    kind, place = np.empty((2, len(starts)), np.int64)
+    sheets: list[Iterable[Bytes]] = []
+    for number, ((held, _), members) in enumerate(alike.items()):
         if held not in known:
             known[held] = Words(held)
-        words += known[held].of(name, rows)
-        if len(words) > MAX_WORDS:
-            digest.update(b"".join(words))
-            words = []
-    digest.update(b"".join(words))
-    return digest.hexdigest()
+        kind[members], place[members] = number, range(len(members))
+        names = np.frombuffer(b"".join(starts[k] for k in members), np.uint8).reshape(len(members), -1)
+        columns = known[held].of(names, np.array([rows[k] for k in members]))
+        sheets.append(columns if len(members) == 1 else [np.concatenate(list(columns), axis=1)])
+    breaks = np.flatnonzero(np.diff(kind)) + 1  # neighbours of one kind lie side by side: its members are in order
+    for first, last in zip([0, *breaks.tolist()], [*(breaks - 1).tolist(), len(kind) - 1], strict=True):
+        for words in sheets[kind[first]]:
+            yield words[place[first] : place[last] + 1].data
 
 
 class Bits:
     """Of a table of a segment."""
 
-    def __init__(self, ticks: bytes, tables: dict[str, tuple[tuple[int, ...], int, Any]]) -> None:
-        """`tables`: per series the shape of a sample, bytes of a row, all rows."""
+    def __init__(self, ticks: bytes, tables: dict[str, tuple[tuple[int, ...], Bytes]]) -> None:
+        """`tables`: per series the shape of a sample, and the bytes of all rows, (rows, bytes)."""
         self.ticks, self.tables = ticks, tables
 
 
@@ -87,30 +108,30 @@ class Words:
     """What is to be hashed of a name that stands in these tables one after the other: the same words for all such names."""
 
     def __init__(self, held: Sequence[Bits]) -> None:
-        self._series: list[
-            list[tuple[bytes, int, int, Any]]
-        ] = []  # words before the bits of a piece, which piece, bytes, rows
+        self._series: list[list[tuple[Bytes, int, Bytes]]] = []  # bytes before those of a piece, which piece, its rows
         for key in sorted({key for bits in held for key in bits.tables}):
             pieces = [(k, bits) for k, bits in enumerate(held) if key in bits.tables]
             lead = f" {key}\n".encode() + b"".join(bits.ticks for _, bits in pieces)
             shape: tuple[int, ...] = ()
-            parts: list[tuple[bytes, int, int, Any]] = []
+            parts: list[tuple[Bytes, int, Bytes]] = []
             for k, bits in pieces:
-                of_one, size, table = bits.tables[key]
+                of_one, table = bits.tables[key]
                 lead += repr(of_one).encode() if of_one != shape else b""
-                parts.append((lead, k, size, table))
+                parts.append((np.frombuffer(lead, np.uint8), k, table))
                 lead, shape = b"", of_one
             self._series.append(parts)
 
-    def of(self, name: str, rows: Sequence[int]) -> list[Any]:
-        """All series of that name, in the order of theirs."""
-        start = name.encode()
-        words: list[Any] = []
+    def of(self, names: Bytes, rows: Indices) -> Iterator[Bytes]:
+        """All series of these names, in the order of theirs, as bytes (names, ...) each; `rows`: where each stands in which table.
+
+        Of a name alone nothing is copied: its series may be long.
+        """
+        alone = len(names) == 1
         for parts in self._series:
-            words.append(start)
-            for lead, k, size, table in parts:
-                words += (lead, table[rows[k] * size : (rows[k] + 1) * size])
-        return words
+            yield names
+            for lead, k, table in parts:
+                yield np.broadcast_to(lead, (len(names), len(lead)))
+                yield table[rows[0, k] : rows[0, k] + 1] if alone else table[rows[:, k]]
 
 
 def _bits_of(segment: Segment) -> Iterator[tuple[Sequence[str], Bits]]:
@@ -121,7 +142,8 @@ def _bits_of(segment: Segment) -> Iterator[tuple[Sequence[str], Bits]]:
         tables = {}
         for key, array in series.items():
             table = canonical(np.swapaxes(array, 0, 1))
-            tables[key] = table.shape[2:], table.nbytes // max(count, 1), table.reshape(-1).view(np.uint8).data
+            size = table.nbytes // max(count, 1)
+            tables[key] = table.shape[2:], table.reshape(-1).view(np.uint8).reshape(count, size)
         return Bits(ticks, tables)
 
     for part in PARTS:

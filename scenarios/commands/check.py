@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from scenarios.options import CouplingName, RuleName, Scenario, Settings, Step
 from scenarios.target import load, times
 from scenarios.terminal import console_for, refusals
@@ -29,7 +31,7 @@ def check(
         from coordinator import Simulation, examine
         from scenarios.report.examination import print_examination
         from scenarios.report.first_use import compiling
-        from scenarios.settings import coupling_for
+        from scenarios.settings import as_typed, coupling_for
 
         with compiling(console, "looking…"):
             assembly, _ = load(target, settings)
@@ -38,4 +40,5 @@ def check(
                 assembly, step, coupling_for(assembly, coupling, rule), project_velocities=True
             ) as simulation:
                 found = examine(simulation)
-        print_examination(console, assembly.title or target, step, found)
+        advice = [as_typed(line) for line in found.advice]
+        print_examination(console, assembly.title or target, step, replace(found, advice=advice))

@@ -92,7 +92,8 @@ def export(
             form = ENDINGS.get(out.suffix if out is not None else "")
         if form is None:
             raise ModelError(
-                "export: say as what, with --format netcdf or --format csv, or by the end of --out, .nc or .csv."
+                "export: say as what: of a run with --format netcdf or --format csv, or by the end of --out, .nc or .csv; of a "
+                "model by the end of --out, .xml (MJCF), .urdf, .sdf or .usda."
             )
         run = load_run(folder)
         usual = EXPORT_FILES[form.value]

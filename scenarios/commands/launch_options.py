@@ -164,7 +164,7 @@ def _launcher(console: Console, name: str, workers: int, given: dict[str, Any]) 
     from coordinator.distributed.launchers import ByHand, Dask, Ssh, Subprocess
 
     if name == "hand":
-        return ByHand(lambda text: say(console, text))
+        return ByHand(lambda text: say(console, text), given.get("authorized"))
     if name == "ssh":
         if "hosts" not in given:
             raise ModelError("--launcher ssh: say on which hosts, as in --hosts node1,node2.")

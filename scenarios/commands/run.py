@@ -63,7 +63,9 @@ def run(
     coupling: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Coupling of the bodies: penalty, or with settings penalty(internal=thesis)."
+            metavar="NAME",
+            help="How joints hold: penalty (springs, the default), glued (rigid), auto (joint by joint), formulas, …; with "
+            'settings "glued(order=4)". The first page of the docs chooses; a wrong name lists all.',
         ),
     ] = None,
     rule: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -158,6 +159,7 @@ def run_and_keep(
 
     with fetched_ahead(plot):
         code, why = simulate(console, simulation, until, checkpoints)
+    gc.freeze()  # what is there now stays until all is told (`show_run`): looking through it for garbage took a tenth of that
     moved_by = who_moves_what(simulation)
     recorded, code = keep(console, simulation, folder, code)
     if code in (DIVERGED, REFUSED):
@@ -284,6 +286,8 @@ def show_run(console: Console, recorded: Run, folder: Path, code: int | None, *,
             print_summary(console, recorded, files)
     except ModelError as error:  # a black box whose worker has gone
         say(console, f"kept in {folder}; no summary: {error}")
+    finally:
+        gc.unfreeze()
 
 
 def draw(console: Console, recorded: Run, folder: Path, *, plot: bool, animate: bool) -> list[Path]:

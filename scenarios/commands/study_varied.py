@@ -30,7 +30,7 @@ def study_varied(
 ) -> None:  # fmt: skip
     """Run all variants, or those that a folder does not hold yet, and write what comes out."""
     from scenarios.report.first_use import compiling
-    from scenarios.study.varied import ensemble_of, read_varied, watched_port, write_study
+    from scenarios.study.varied import ensemble_of, read_varied, refuse_settings, watched_port, write_study
 
     dt, until, coupling, out = given
     with refusals():
@@ -40,6 +40,7 @@ def study_varied(
                 "--vary: one coupling at a time; type the command once for each, with a folder of its own."
             )
         varied = read_varied(vary, *sampled[:3], indices=sampled[3])
+        refuse_settings(target, [*varied.values, *varied.spreads])
         model, _ = load(target, list(settings or []) or None)
         step = _step(dt) if dt is not None else float(model.suggested.get("dt", 1e-4))
         end = until if until is not None else float(model.suggested.get("until", 1.0))

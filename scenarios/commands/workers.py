@@ -62,8 +62,12 @@ def list_(folder: Folder = None) -> None:
     from coordinator.distributed.transports.keys import authorised
 
     with refusals():
-        for key, name in authorised(folder_of_keys(folder)).items():
+        place = folder_of_keys(folder)
+        found = authorised(place)
+        for key, name in found.items():
             typer.echo(f"{key.decode()}  {name}")
+        if not found:
+            typer.echo(f"{place} contains no public key; modular keys new NAME makes a pair.", err=True)
 
 
 def worker(

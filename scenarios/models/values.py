@@ -219,12 +219,20 @@ def _names_in(value: Any) -> Iterator[str]:
             yield text.rpartition(".")[2]
 
 
+OTHER_WORDS_FOR_KIND = ("type", "Kind", "Type")
+
+
 def kind_at(node: Node, bases: tuple[type[Component], ...]) -> Kind:
     """The kind that a table names, where one of some is due."""
     name = node.get("kind")
     if name is None:
         if len(bases) == 1 and hasattr(bases[0], "__dataclass_fields__"):
             return kind_of(bases[0])
+        for word in OTHER_WORDS_FOR_KIND:
+            if isinstance(said := node.value.get(word), str):
+                raise node.refuse(
+                    f'it has no kind; write kind = "{shown(said)}" instead of {word} = "{shown(said)}".', word
+                )
         raise node.refuse(f'it has no kind; say which, such as kind = "{_example(bases[0])}".')
     if not isinstance(name.value, str):
         raise name.refuse(f"{shown(repr(name.value))}; give the name of a kind, as a text.")

@@ -2,12 +2,14 @@
 
 Measuring labels takes longer than drawing curves. Margins of a column are the widest labels in it, those of a row the highest;
 what is left is shared by the ratios of the grid. What is no plain grid (axes in space, bars of colours, grids in grids) is left to
-matplotlib.
+matplotlib. While a picture is drawn matplotlib asks every axis some five times for its ticks and for the room of their labels, and
+works both out each time; `measured_once` answers again what has not changed. The picture is the same to the last bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 PAD = 3.0 / 72.0  # around everything [inch]
 BETWEEN = 0.02  # of the picture, between all columns or rows together
+REMEMBERED = ("_update_ticks", "_get_ticklabel_bboxes")  # of an axis; where it has none of these, nothing is kept
 
 
 class OnePass(ConstrainedLayoutEngine):
@@ -56,6 +59,49 @@ class OnePass(ConstrainedLayoutEngine):
                 Bbox([[left[first], reach - bottom[lower]], [right[last], reach - top[upper]]]), "original"
             )
             axes.set_in_layout(True)  # what is put somewhere counts as put by hand
+
+
+@contextmanager
+def measured_once(fig: Figure) -> Iterator[None]:
+    """While a picture is drawn, an axis that shows the same range in the same place has the same ticks and labels."""
+    known = [
+        (axis, _remember(axis))
+        for axes in fig.axes
+        if axes.name != "3d"
+        for axis in (axes.xaxis, axes.yaxis)
+        if all(hasattr(axis, name) for name in REMEMBERED)
+    ]
+    try:
+        yield
+    finally:
+        for axis, names in known:
+            for name in names:
+                delattr(axis, name)
+
+
+def _remember(axis: Any) -> tuple[str, ...]:
+    """Let an axis keep what it found last, under the names of the methods that found it."""
+    find_ticks, measure = (getattr(axis, name) for name in REMEMBERED)
+    last: dict[str, Any] = {}
+
+    def ticks() -> Any:
+        at = (*axis.get_view_interval().tolist(), *axis.axes.bbox.bounds)
+        if last.get("at") != at:
+            last.clear()
+            last["ticks"] = find_ticks()
+            last["at"] = at
+        return last["ticks"]
+
+    def boxes(ticks: Any, renderer: Any) -> Any:
+        if ticks is not last.get("ticks"):
+            return measure(ticks, renderer)
+        if "boxes" not in last:
+            last["boxes"] = measure(ticks, renderer)
+        return last["boxes"]
+
+    for name, answer in zip(REMEMBERED, (ticks, boxes), strict=True):
+        setattr(axis, name, answer)
+    return REMEMBERED
 
 
 def _plain_grid(fig: Figure) -> Any:

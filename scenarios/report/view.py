@@ -66,8 +66,11 @@ class View:
 
 def _box(points: Array) -> tuple[Array, Array]:
     """Its corners; points that are nowhere do not count."""
-    there = ~np.isnan(points.sum(axis=1, keepdims=True))
-    return points.min(axis=0, initial=np.inf, where=there), points.max(axis=0, initial=-np.inf, where=there)
+    columns = [column[~np.isnan(column)] for column in points.T]
+    return (
+        np.array([column.min(initial=np.inf) for column in columns]),
+        np.array([column.max(initial=-np.inf) for column in columns]),
+    )
 
 
 def choose_view(run: Run, shapes: Sequence[Array]) -> View:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from modular.errors import ModelError
+from scenarios import catalogue
 
 if TYPE_CHECKING:
     from coordinator import Ensemble
@@ -85,6 +86,17 @@ def read_varied(
     if indices and sampling != "latin":
         raise ModelError(f"--indices has samples of its own; leave --sampling {sampling} out.")
     return Varied(values, spreads, DEFAULT_SAMPLES if samples is None else samples, sampling, seed, indices)
+
+
+def refuse_settings(target: str, names: Sequence[str]) -> None:
+    """Tell who would vary a setting of a ready system, by which its model is built, that numbers of models are what is varied."""
+    settings = catalogue.describe(target)[1] if target in catalogue.names() else {}
+    for name in names:
+        if name in settings:
+            raise ModelError(
+                f"--vary {name}: '{name}' is a setting by which '{target}' is built; give it with --set, in a study for each "
+                f"value. --vary takes numbers of its bodies, joints and forces, such as upper.masses.0."
+            )
 
 
 def ensemble_of(

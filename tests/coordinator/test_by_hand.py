@@ -197,13 +197,13 @@ def test_a_pair_is_found_by_name_by_path_and_in_the_folder_that_holds_it(tmp_pat
     assert find_keys(str(folder), "run") == read_keys(folder, "run")
 
 
-def test_what_a_waiting_run_prints_can_be_pasted_elsewhere():
-    """With an address that others reach, and with keys where a worker does not find them by itself."""
+def test_what_a_waiting_run_prints_can_be_pasted_elsewhere(tmp_path):
+    """With an address that others reach; with keys where a worker does not find them by itself, and their place if it is here."""
 
-    def typed(hub, key=None):
+    def typed(hub, key=None, pairs=None):
         said = []
         told = {"hub": hub} | ({} if key is None else {"hub key": key.decode()})
-        ByHand(said.append).start(Order("worker0", 1, told))
+        ByHand(said.append, pairs).start(Order("worker0", 1, told))
         words = shlex.split(said[0].splitlines()[1])
         assert words[:3] == ["modular", "worker", "--connect"] and words[4:6] == ["--name", "worker0"]
         return words[3], words[6:]
@@ -215,6 +215,12 @@ def test_what_a_waiting_run_prints_can_be_pasted_elsewhere():
         where, (option, name, coordinator, given) = typed(hub, key)
         assert not is_everywhere(where) and where.endswith(":5")
         assert (option, name, coordinator, given_key(given)) == ("--keys", "worker0", "--coordinator", key)
+    (tmp_path / "worker0.pub").touch()  # of a worker whose secret is elsewhere
+    assert typed("tcp://127.0.0.1:5", key, tmp_path)[1][1] == "worker0"
+    (tmp_path / "worker0.pub").unlink()
+    write_keys(tmp_path, "worker0", fresh_keys())
+    named = typed("tcp://127.0.0.1:5", key, tmp_path)[1][1]
+    assert find_keys(named, "worker0") == read_keys(tmp_path, "worker0")
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../up", "x" * 65])

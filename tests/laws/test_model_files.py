@@ -307,6 +307,16 @@ def test_a_plate_in_the_plane_of_shapes(written):
     "old, new, said",
     [
         ('"Rod"', '"Rood"', r"model.toml:11: bodies.rod.kind: there is no body 'Rood'; did you mean 'Rod'\?"),
+        (
+            'kind = "Rod"',
+            'type = "Rod"',
+            r'model.toml:11: bodies.rod.type: .*write kind = "Rod" instead of type = "Rod"',
+        ),
+        (
+            '"Revolute"',
+            '"hinge"',
+            r"model.toml:17: joints.pin.kind: there is no joint 'hinge'; did you mean 'Revolute'\?",
+        ),
         ("mass = 1.0", "maas = 1.0", r"model.toml:14: bodies.rod.maas: a Rod has no 'maas'; did you mean 'mass'\?"),
         ("mass = 1.0", "mass = -1.0", r"model.toml:14: bodies.rod.mass: .*-1.0"),
         ("mass = 1.0", "", r"model.toml:10: bodies.rod: a Rod needs mass"),

@@ -126,6 +126,10 @@ def test_a_model_in_the_place_of_a_command_is_answered_with_the_command_to_write
         (["double-pendulum", "--cut", "elbo@1"], "did you mean 'elbow'?"),
         (["double-pendulum", "--join", "weld@1"], "KIND PORT PORT@TIME"),
         (["double-pendulum", "--join", "fixt upper.end lower.start@1"], "did you mean 'fixed'?"),
+        (
+            ["double-pendulum", "--join", "weld upper.end lower.start@1"],
+            "there is no joint 'weld'; did you mean 'fixed'?",
+        ),
         (["double-pendulum", "--join", "fixed upper.nd lower.start@1"], "did you mean 'end'?"),
         (["double-pendulum", "--set", "lengths=1"], "give two"),
         (["double-pendulum", "--set", "masses=(1, -1)"], "must be positive"),
@@ -160,6 +164,7 @@ def test_a_model_in_the_place_of_a_command_is_answered_with_the_command_to_write
         (["chain", "--rule", "stable(safety=1, safety=2)"], "twice"),
         (["chain", "--rule", "stable(safety=0.5)"], "safety = 0.5"),
         (["chain", "--coupling", "penlty"], "did you mean 'penalty'?"),
+        (["chain", "--coupling", "rigid"], "did you mean 'glued'?"),
         (["chain", "--coupling", "penalty(internal=thesi)"], "did you mean 'thesis'?"),
         (["chain", "--coupling", "penalty(internal=3)"], "no internal gains"),
         (["chain", "--coupling", "penalty(preload=3)"], "true or false"),
@@ -174,6 +179,22 @@ def test_wrong_input_is_refused_in_one_message_and_leaves_no_folder(words, answe
     assert answer in result.stderr
     assert "Traceback" not in result.stderr
     assert not Path("runs").exists()
+
+
+def test_a_file_that_lies_here_is_found_by_a_name_that_is_nearly_its_own():
+    """By its ending mistyped or left out; also in another folder."""
+    Path("there").mkdir()
+    for file in ("swing-arm.toml", "there/crane.py", "notes.txt"):
+        Path(file).touch()
+    for typed, meant in (
+        ("swing-arm.tml", "swing-arm.toml"),
+        ("swingarm.toml", "swing-arm.toml"),
+        ("swing-arm", "swing-arm.toml"),
+        ("there/crane", "there/crane.py"),
+        ("there/cran.py", "there/crane.py"),
+    ):
+        assert f"did you mean '{meant}'?" in run(typed).stderr
+    assert "notes" not in run("notes").stderr.replace("scenario 'notes'", "")
 
 
 @pytest.mark.parametrize(
@@ -228,6 +249,8 @@ def test_check_tells_freedoms_margins_and_advice_without_running():
     wrong = CliRunner().invoke(app, ["check", "chain", "--set", "bodies=3", "--rule", "shannon(delta=0.3)"])
     assert wrong.exit_code == 0 and "beyond the limit" in wrong.stdout
     assert CliRunner().invoke(app, ["check", "slidercrank"]).exit_code == 2
+    soft = CliRunner().invoke(app, ["check", "double-pendulum", "--dt", "0.1"])  # what helps, as one types it
+    assert "or rigid joints: --coupling glued." in soft.stdout and "Glued()" not in soft.stdout
 
 
 def test_a_model_may_suggest_its_coupling_and_who_types_one_has_that():

@@ -201,6 +201,10 @@ def test_a_file_that_is_there_is_replaced_only_when_asked():
         (("kept", "--format", "csv", "--out", "kept"), "this is a folder"),
         (("kept", "--format", "csv", "--out", "a/b.csv"), "there is no folder"),
         (("kept", "--format", "xls"), "xls"),
+        (
+            ("double-pendulum", "--out", "swing.step"),
+            "of a model by the end of --out, .xml (MJCF), .urdf, .sdf or .usda",
+        ),
     ],
 )
 def test_bad_wishes_are_refused_in_words(words, said):

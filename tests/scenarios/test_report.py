@@ -3,6 +3,8 @@
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
+from functools import partial
 from io import StringIO
 
 import numpy as np
@@ -15,10 +17,10 @@ from components import PointMassRod, Revolute, RigidBody, Rod, Spherical
 from components.forces import Load, SpringDamper
 from coordinator import Run, Simulation
 from modular import Add, Apply, Assembly, Cut, Join, Port, Remove
-from scenarios.report import animation, efforts, energy, ledger, pictures, reactions, trajectories, violations
+from scenarios.report import animation, efforts, energy, layout, ledger, pictures, reactions, trajectories, violations
 from scenarios.report.balance import balance
 from scenarios.report.mechanism import free_ports, joint_points, on_ground, outline, paths, samples
-from scenarios.report.page import powers, prefix, quantity, thin, thin_band, worst
+from scenarios.report.page import powers, prefix, quantity, thin, thin_band, worst, write
 from scenarios.report.progress import duration
 from scenarios.report.summary import drift_text, margin_text, overview, print_summary
 from scenarios.report.view import choose_view
@@ -427,6 +429,27 @@ def test_with_labels_measured_once_axes_lie_where_two_passes_put_them(cut, draw)
     renderer = once.canvas.get_renderer()
     boxes = [axes.get_tightbbox(renderer).transformed(once.transFigure.inverted()) for axes in once.axes]
     assert all(box.x0 > -0.01 and box.y0 > -0.01 and box.x1 < 1.01 and box.y1 < 1.01 for box in boxes)
+
+
+@pytest.mark.parametrize("draw", [trajectories.draw, violations.draw])
+@pytest.mark.parametrize("of", ["cut", "eventful"])
+def test_a_picture_whose_labels_are_measured_once_is_that_of_matplotlib(of, draw, request, tmp_path, monkeypatch):
+    """To the last bit; and no axis works out its ticks more often than it is moved."""
+    once, often = draw(request.getfixturevalue(of)), draw(request.getfixturevalue(of))
+    asked = dict.fromkeys([axis for axes in once.axes if axes.name != "3d" for axis in (axes.xaxis, axes.yaxis)], 0)
+
+    def counted(axis, find):
+        asked[axis] += 1
+        return find()
+
+    for axis in asked:
+        axis._update_ticks = partial(counted, axis, axis._update_ticks)
+    write(once, tmp_path / "once.png")
+    assert 1 <= max(asked.values()) <= 3  # of twelve
+    monkeypatch.setattr(layout, "measured_once", lambda figure: nullcontext())
+    write(often, tmp_path / "often.png")
+    one, other = (np.asarray(Image.open(tmp_path / f"{name}.png"), int) for name in ("once", "often"))
+    assert one.shape == other.shape and one.shape[2] == 3 and np.array_equal(one, other)
 
 
 def test_powers_of_ten_are_written_as_matplotlib_typesets_them():

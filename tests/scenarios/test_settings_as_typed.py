@@ -8,7 +8,7 @@ import pytest
 from coordinator import GGL, HHT, Centralized, Penalty, Shannon, Stable
 from modular import InternalGains, ModelError
 from scenarios.settings import fit_settings, read_coupling, read_settings
-from typed_commands import run
+from typed_commands import modular, run
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -64,3 +64,14 @@ def test_the_run_folder_remembers_coupling_and_rule():
     settings = json.loads(Path("mine/run.json").read_text())["settings"]["coupling"]
     assert settings["rule"] == {"class": "coordinator:Shannon", "delta": 0.2}
     assert settings["internal"]["frequency"] == 1.0
+
+
+def test_what_is_to_be_held_is_told_as_it_is_typed():
+    result = modular("assemble", "four-bar", "--branches")
+    assert result.exit_code == 2 and "hold more, such as its crank: --hold crank, or give" in result.stderr
+
+
+def test_a_folder_without_keys_says_so_and_how_to_make_one():
+    Path("none").mkdir()
+    result = modular("keys", "list", "--folder", "none")
+    assert result.exit_code == 0 and "none contains no public key; modular keys new NAME" in result.stderr

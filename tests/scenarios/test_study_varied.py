@@ -25,6 +25,7 @@ def study(*words: str):
     [
         (("--vary", "upper.masses.0=1..x"), "write NAME=VALUE,VALUE,… or NAME=LOW..HIGH"),
         (("--vary", "upper.mass=1..2"), "did you mean 'masses'?"),
+        (("--vary", "lengths=1..2"), "'lengths' is a setting by which 'double-pendulum' is built; give it with --set"),
         (("--vary", "upper.masses.0=1,2", "--samples", "5"), "--samples 5 is for ranges"),
         (("--vary", "upper.masses.0=1..2", "--vary", "lower.masses.0=1,2"), "a range for every name"),
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from pathlib import Path
 
 from coordinator.distributed.launchers.launcher import Exited, Order
 from coordinator.distributed.transports.addresses import (
@@ -17,10 +18,13 @@ from coordinator.distributed.transports.addresses import (
 
 
 class ByHand:
-    """Says what to type, and waits; of a worker that is gone it knows nothing, but those who speak with it do."""
+    """Says what to type, and waits; of a worker that is gone it knows nothing, but those who speak with it do.
 
-    def __init__(self, say: Callable[[str], None] = print) -> None:
-        self._say = say
+    `pairs`: a folder in which pairs of workers may lie, where that is on this machine.
+    """
+
+    def __init__(self, say: Callable[[str], None] = print, pairs: Path | None = None) -> None:
+        self._say, self._pairs = say, pairs
         self._asked: set[tuple[str, int]] = set()
 
     def mailbox(self) -> str:
@@ -33,7 +37,7 @@ class ByHand:
         if key not in self._asked:
             self._asked.add(key)
             again = "" if order.incarnation == 1 else "again "
-            self._say(f"waiting {again}for {order.name}:\n{command(order)}")
+            self._say(f"waiting {again}for {order.name}:\n{command(order, self._pairs)}")
 
     def exits(self) -> list[Exited]:
         """No news."""
@@ -46,14 +50,18 @@ class ByHand:
         """Workers are told to quit by those who speak with them."""
 
 
-def command(order: Order) -> str:
-    """What starts a worker, to be pasted as it stands; its pair is called as it is itself, and the key of the run is no secret."""
+def command(order: Order, pairs: Path | None = None) -> str:
+    """What starts a worker, to be pasted as it stands; its pair is called as it is itself, and the key of the run is no secret.
+
+    A pair that lies in `pairs` is told with its place; any other is looked for among the keys of the user who starts the worker.
+    """
     hub, key = order.settings["hub"], order.settings.get("hub key", "")
     if is_everywhere(hub):
         hub = with_host(hub, outbound_address())
     words = ["modular", "worker", "--connect", hub, "--name", order.name]
     if key and not _finds_by_itself(hub, key):
-        words += ["--keys", order.name, "--coordinator", key]
+        here = pairs is not None and (pairs / f"{order.name}.key").exists()
+        words += ["--keys", str(pairs.resolve() / order.name) if pairs and here else order.name, "--coordinator", key]
     return shlex.join(words)
 
 

@@ -30,7 +30,7 @@ def simulation_as_data(simulation: RecordContext) -> tuple[dict[str, Any], dict[
         "bits": bits(),
         "dt": simulation.dt,
         "coupling": plain(simulation.coupling),
-        "model": simulation.assembly.to_data(),
+        "model": past.given.model_of(simulation.assembly),
         "system": data,
         "standing": notes.put(simulation.coupling.checkpoint_state(system)),
         "schedule": notes.put(simulation.schedule.checkpoint_state()),

@@ -83,12 +83,9 @@ def _stack(stack: Any, prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
 
 def _attachments(system: System, assembly: Assembly, notes: Notes) -> dict[str, Any]:
     """How joints were made, but for those of plain points (`System.attachment_of`)."""
-    found = {}
-    for name in assembly.joint_edges:
-        home = system.joint_home[name]
-        if home.attachment is not None:
-            found[name] = {**_made(home.attachment, notes), "again": home.again}
-    return found
+    homes = system.joint_home
+    made = ((name, homes.attachment(name)) for name in assembly.joint_edges)
+    return {name: {**_made(how, notes), "again": homes.again(name)} for name, how in made if how is not None}
 
 
 def _made(attachment: Attachment, notes: Notes) -> dict[str, Any]:
