@@ -167,7 +167,7 @@ def marks_of_shape(name: str, side: Side, shape: Shape, what: str = "contact") -
 class Contacts(ForceStack):
     """Contacts, one row each."""
 
-    remembered = ("now", "before", "did", "rests", "company", "sunk")
+    remembered = ("now", "before", "did", "rests", "company", "sunk", "nearing", "close")
     most_fields = 64
     constant = ("piece", "seat", "seats", "first_seat", "first_block")  # a part of a system seats bodies by itself
     recorded = ("did",)
