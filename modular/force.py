@@ -208,7 +208,7 @@ class BeginsAtRest(Protocol):
     row: dict[str, int]
     rests: Array  # 1 where one carries something, or is to
     company: Array  # how many meet one of its bodies at most
-    free: Indices  # 1 where its bodies are rigid, and all else that acts on them asks nothing of the step
+    free: Indices  # 1 where its bodies are rigid, and all else that acts on them asks next to nothing of the step
     begins: Array  # 1 where one is to, and has not begun; BEGUN where it has, and the first tick is still to come
     starts: Array  # with which forces such a one would begin, (n, ...)
 
@@ -225,6 +225,32 @@ class BeginsAtRest(Protocol):
 
     def propose_load(self, elements: Elements) -> None:
         """Write `starts`: a step towards forces under which nothing begins to move against what it rests on."""
+
+
+@runtime_checkable
+class HeldTogether(Protocol):
+    """Forces that carry what rests, also bodies that hang in joints, where somebody tells them how these answer each other.
+
+    Bodies that hang together are a piece, and sit in it in the order of their numbers. Of each pair there is a block of `through`:
+    which share of the motions of the second is left for the first by all that holds them, q_i = T_ij q_j; row for row of seats.
+    """
+
+    names: list[str]
+    first: Indices
+    second: Indices
+    body: Indices  # see Strikes, also for the next one
+    nearing: Array
+    piece: Indices  # on either side: the number of its body, or of all that hang together with it; NOBODY where nothing moves it
+    seat: Indices  # on either side: where its body sits in its piece
+    seats: Indices  # and how many sit there; 0 where it answers for itself
+    first_seat: Indices  # the first of these among those of all pieces
+    first_block: Indices  # and the first of its blocks among those of `through`
+    close: Array  # 0 where nothing will be carried soon
+    told: Indices  # of seats: 1 where it is known in this tick how who sits there answers
+    through: Array  # (blocks, 6, 6)
+
+    def lay_seats(self, elements: Sequence[int], blocks: int) -> None:
+        """Seats, of which nobody has told anything yet, with an element of each body that sits there, and so many blocks."""
 
 
 class Encounters(Protocol):

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from components.forces.contact_answers import compute_margin_loop, compute_mobility_loop, request_load_loop
-from components.forces.contact_carrying import CARRYING_SIZE
+from components.forces.contact_held import note_free_loop
 from components.forces.contact_law import (
     apply_recorded_loop,
     contact_loop,
@@ -21,6 +21,7 @@ from components.forces.contact_law import (
     propose_load_loop,
     strike_together_loop,
 )
+from components.forces.contact_load import CARRYING_SIZE
 from components.forces.contact_meetings import MEETING_SIZE
 from components.forces.contact_pair import FIRST, MEMORY
 from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
@@ -38,9 +39,9 @@ class Contact(Force):
     """Unilateral contact of a shape on one port with a shape on another; on the ground a shape is placed in the world.
 
     `friction` is Coulomb's coefficient. Impacts part with `restitution` times the velocity with which they met; left out, 0.
-    Bodies that rest on each other do not go into each other; where joints, springs or dampers act on them, or they are flexible,
-    they are held by springs, as stiff as the step allows. `stiffness` [N/m] and `damping` [N s/m] are those of springs at each
-    point, if given, and then there are impacts in one instant only if `restitution` is given too.
+    Bodies that rest on each other do not go into each other, nor do those in glued joints; where springs or dampers act on them,
+    joints are springs, or they are flexible, springs hold them, as stiff as the step allows. `stiffness` [N/m] and `damping`
+    [N s/m] are those of springs at each point, if given; then there are impacts in one instant only if `restitution` is given too.
     Shapes that begin in each other are thrown apart, and that is told; with `let_out` they only go no deeper, and come out by
     themselves: gaps count from how deep they are, at most from how deep they have been since.
     """
@@ -166,8 +167,9 @@ def marks_of_shape(name: str, side: Side, shape: Shape, what: str = "contact") -
 class Contacts(ForceStack):
     """Contacts, one row each."""
 
-    remembered = ("now", "before", "did", "rests", "company", "sunk")
+    remembered = ("now", "before", "did", "rests", "company", "sunk", "nearing", "close")
     most_fields = 64
+    constant = ("piece", "seat", "seats", "first_seat", "first_block")  # a part of a system seats bodies by itself
     recorded = ("did",)
     error_columns = ("sunk",)
     forward_only = True
@@ -202,7 +204,7 @@ class Contacts(ForceStack):
     paid: Array  # what of its impulses the tick before has owed [N s]
     rubbed: Array  # and of those of friction, where they were found together
     free: Indices  # see modular.force.BeginsAtRest: such contacts carry what rests together
-    carrying: Array  # see contact_carrying.py, also for those that follow
+    carrying: Array  # see contact_load.py, also for those that follow
     home: Indices
     moved: Array
     meeting: Array  # see contact_meetings.py, also for those that follow
@@ -212,6 +214,18 @@ class Contacts(ForceStack):
     cluster: Indices
     when: Array  # the next point of it meets, -1 where that is to be found anew [s]
     group: Indices
+    piece: Indices  # see modular.force.HeldTogether, also for those that follow
+    seat: Indices
+    seats: Indices
+    first_seat: Indices
+    first_block: Indices
+    close: Array
+    told: Indices
+    through: Array
+    freely: Array  # on either side in joints: how velocity and turning answer motions, if nothing held the body
+    cross: Array  # velocity and turning of the first side per force and moment on the second, where both hang together
+    shown_at: Indices  # of seats: an element of who sits there
+    sitting: Indices  # of seats: the side at which the motion of who sits there is told, 2 n + side
     sunk: Array  # how deep what rests has been in each other, and dt times jumps of velocity [m]
 
     def __init__(self, dimension: int) -> None:
@@ -236,8 +250,14 @@ class Contacts(ForceStack):
         self.column("starts", 3, 3)
         self.column("sunk", 2)
         self.column("inside", 5)
-        for name in ("body", "ring", "first_on"):
+        for name in ("body", "ring", "first_on", "piece", "seat", "seats", "first_seat", "first_block"):
             self.column(name, 2, dtype=np.int64)
+        self.column("close")
+        self.column("freely", 2, 6, 6)
+        self.column("cross", 6, 6)
+        self.common("through", 6, 6)
+        for name in ("told", "sitting", "shown_at"):
+            self.common(name, dtype=np.int64)
         for name in ("number", "struck", "order", "cluster", "group"):
             self.column(name, dtype=np.int64)
         self.fixed("again", 1, dtype=np.int64)
@@ -256,7 +276,7 @@ class Contacts(ForceStack):
             "exert": contact_loop, "strike_together": strike_together_loop, "exert_struck": contact_loop,
             "end_strikes": end_strikes_loop, "account": account_loop,
             "request_load": request_load_loop,
-            "compute_margin": compute_margin_loop, "compute_mobility": compute_mobility_loop,
+            "compute_margin": compute_margin_loop, "compute_mobility": compute_mobility_loop, "note_free": note_free_loop,
             "propose_load": propose_load_loop, "apply_recorded": apply_recorded_loop,
         }  # fmt: skip
 
@@ -276,7 +296,8 @@ class Contacts(ForceStack):
         self.swapped[row] = int(force.second.number < force.first.number)
         given = (force.restitution, force.stiffness, force.damping)
         self.law[row] = force.friction, *(-1.0 if value is None else value for value in given), float(force.let_out)
-        self.carry[row], self.company[row], self.body[row] = -1.0, 1.0, NOBODY
+        self.carry[row], self.company[row], self.body[row], self.piece[row] = -1.0, 1.0, NOBODY, NOBODY
+        self.close[row] = 1.0
         self.free[row] = 0
 
     def exert(self, elements: Elements, time: float) -> None:
@@ -315,6 +336,13 @@ class Contacts(ForceStack):
     def apply_recorded(self, elements: Elements) -> None:
         """What a recorded tick did."""
         self.play("apply_recorded", elements)
+
+    def lay_seats(self, elements: Sequence[int], blocks: int) -> None:
+        """Bodies in joints, of which these are elements, are told how they answer each other, in so many blocks."""
+        self._place("told", np.zeros(len(elements), np.int64))
+        self._place("sitting", np.full(len(elements), NOBODY, np.int64))
+        self._place("shown_at", np.array(elements, np.int64))
+        self._place("through", np.zeros((blocks, 6, 6)))
 
     def compute_mobility(self, elements: Elements) -> None:
         """How the bodies answer forces now."""

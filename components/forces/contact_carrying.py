@@ -8,123 +8,34 @@ over the points of all contacts that hang together over bodies which they share 
 in finite freedom dynamics", 1988; D. E. Stewart, J. C. Trinkle, Int. J. Numerical Methods in Engineering 39 (1996) 2673-2691), by
 projected Gauss-Seidel from the forces of the tick before. What is sunk in comes out by a share of it a tick, and is not thrown.
 
-W and a are exact only of bodies that nothing else holds: of others a contact has springs (contact_springs.py). Which is which the
-coordinator tells (`free`). Friction is found by each contact alone before, with what it has carried so far.
+W and a are exact of bodies that nothing else holds, and of those in glued joints, as these are solved for (contact_held.py): of
+others a contact has springs (contact_springs.py). Which is which the coordinator tells (`free`). Friction is found by each contact
+alone before, with what it has carried so far.
 """
 
 from __future__ import annotations
 
+from components.forces.contact_held import (
+    LOCKED_SHARE,
+    add_answer,
+    jolted_rates,
+    motions_of,
+    move_together,
+)
+from components.forces.contact_load import bear_load, carrying_of
 from components.forces.contact_meetings import link, place_of, put_in
-from components.forces.contact_pair import Pair, Patch, along, answer_of, tick_of
-from components.forces.contact_rest import parting
-from components.forces.contact_sides import act
+from components.forces.contact_pair import answer_of, tick_of
+from components.forces.contact_pivoting import MOST_POINTS, pivot
 from components.forces.vectors import cross
 from modular.blocks import room
 from modular.elements import Array
 from modular.force import NOBODY
 from modular.kernel import kernel
 from modular.views import View
-from modular.workspaces import Workspace, layout, size_of
 
-MAX_SWEEPS = 400
+MAX_SWEEPS, SWEEPS_BEFORE_PIVOTING = 400, 24
 SWEEPS_TOLERANCE = 1e-8  # of the fastest approach: changes so small are none
 COMPLIANCE = 1e-4  # of how a point answers, against changes of what it carries: what statics leaves open stays as it is
-LIFTED_PER_TICK, CLOSED_PER_TICK = 0.05, 0.5  # of how deep a point is in, and of how far off one is that is carried
-# of a contact while what rests is carried
-CARRYING = {
-    "active": float,  # 1 where it carries something, or does something else than in the tick before
-    "count": float,  # of its points that may carry
-    "points": (8, 3), "normals": (8, 3),
-    "middle": (2, 3),  # of both shapes, as kernels take them
-    "span": float,  # the tick [s]
-    "begins": float,  # 1 where what it carries at the start was found beforehand
-    "goes": (8,),  # how fast points would part beyond what is to be, without these forces [m/s]
-    "changes": (4, 3),  # how rates answer what it does otherwise, less what it did in the tick before [m/s], [rad/s]
-    "line": (8, 2, 6),  # of a point on either side: how fast it parts as its body moves, velocity and turning where that is told
-    "reply": (8, 2, 6),  # and how the body moves by an impulse of 1 there
-    "answer": (8,),  # both together: how fast a point parts by an impulse of 1 at it
-    "before": (8,), "load": (8,),  # what it has carried in the tick before, and carries now [N s]
-    "jolt": (8,),  # and of that what has not lasted
-    "was": (8,), "conjugate": (8,),  # before a sweep, and what the sweeps so far would go on with
-}  # fmt: skip
-CARRYING_SIZE = size_of(CARRYING)
-carrying_of = layout(**CARRYING)
-
-
-# --- of one contact ---------------------------------------------------------------------------------------------------
-
-
-@kernel
-def note_changes(carrying: Workspace, pair: Pair) -> None:
-    """What a contact does otherwise than in the tick before, as its bodies answer it; but for what is to be found yet."""
-    change = room((3, 3))
-    for k in range(3):
-        for c in range(3):
-            change[k, c] = pair.span * (pair.wrench[k, c] - pair.before.wrench[k, c])
-            if change[k, c] != 0.0:
-                carrying.active = 1.0
-    answer_of(pair.mobility_a, change[0], change[1], -1.0, carrying.changes[0], carrying.changes[1])
-    answer_of(pair.mobility_b, change[0], change[2], 1.0, carrying.changes[2], carrying.changes[3])
-    for c in range(3):
-        carrying.middle[0, c], carrying.middle[1, c] = pair.a[0, c], pair.b[0, c]
-
-
-@kernel
-def lay_down(carrying: Workspace, pair: Pair, patch: Patch) -> None:
-    """A contact that may carry something: where its points are, and how they would move as all goes on."""
-    span, before, ahead = pair.span, pair.before, room((4, 3))
-    factor = 2.0 if before.known == 1.0 and before.within == 0.0 else 1.0
-    carrying.active, carrying.count, carrying.span = 1.0, float(patch.count), span
-    carrying.begins = 1.0 if before.known == 1.0 and before.rests > 0.0 else 0.0
-    for k in range(4):
-        for c in range(3):
-            ahead[k, c] = pair.rates[k, c] + factor * (pair.rates[k, c] - before.rates[k, c])
-    for i in range(patch.count):
-        gap = patch.gaps[i]
-        carrying.goes[i] = along(pair, ahead, patch.points[i], patch.normals[i])
-        carrying.goes[i] += (
-            (LIFTED_PER_TICK if gap < 0.0 else CLOSED_PER_TICK if patch.load[i] > 0.0 else 1.0) * gap / span
-        )
-        carrying.goes[i] += 0.5 * span * parting(pair, pair.rates, patch.points[i], patch.normals[i])
-        carrying.before[i] = carrying.load[i] = span * patch.load[i]
-        for c in range(3):
-            carrying.points[i, c], carrying.normals[i, c] = patch.points[i, c], patch.normals[i, c]
-
-
-@kernel(written_out=False)
-def bear_load(contacts: View, n: int, elements: View) -> None:
-    """What was found acts, gives nothing back, and is remembered."""
-    carrying, now, before = carrying_of(contacts.carrying[n]), tick_of(contacts.now[n]), tick_of(contacts.before[n])
-    force, arm, moment, whole = room((3,)), room((3,)), room((3,)), 0.0
-    for i in range(int(carrying.count)):
-        now.load[i] = carrying.load[i] / carrying.span
-        now.steady[i] = (carrying.load[i] - carrying.jolt[i]) / carrying.span
-        now.grown[i] = now.steady[i] - before.steady[i] if before.steady[i] > 0.0 and carrying.jolt[i] == 0.0 else 0.0
-        whole += now.load[i]
-        for c in range(3):
-            force[c] = now.load[i] * carrying.normals[i, c]
-            now.wrench[0, c] += force[c]
-            now.spent[0, c] += force[c]
-        for side in range(2):
-            for c in range(3):
-                arm[c] = carrying.points[i, c] - carrying.middle[side, c]
-            cross(arm, force, moment)
-            for c in range(3):
-                now.wrench[1 + side, c] += (2 * side - 1) * moment[c]
-                now.spent[1 + side, c] += (2 * side - 1) * moment[c]
-    if not whole > 0.0:
-        return
-    for k in range(3):
-        for c in range(3):
-            contacts.did[n, k, c] = now.wrench[k, c]
-    first = contacts.swapped[n]
-    a = contacts.first[n] if first == 0 else contacts.second[n]
-    b = contacts.second[n] if first == 0 else contacts.first[n]
-    act(elements, a, contacts.carry[n, first], now.pose[0], now.wrench[0], now.wrench[1], -1.0)
-    act(elements, b, contacts.carry[n, 1 - first], now.pose[1], now.wrench[0], now.wrench[2], 1.0)
-
-
-# --- of many ----------------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -156,18 +67,22 @@ def carry_together(contacts: View, start: int, stop: int, elements: View) -> Non
 @kernel
 def settle_in(contacts: View, n: int, side: int) -> None:
     """How a body moves is told at one of its contacts: that with the least number, whatever rows they have."""
-    if contacts.body[n, side] == NOBODY:
+    body = contacts.body[n, side]
+    if body == NOBODY:
         return
     home, at = 2 * n + side, contacts.ring[n, side]
     while at != 2 * n + side:
-        if contacts.number[at // 2] < contacts.number[home // 2]:
+        if contacts.body[at // 2, at % 2] == body and contacts.number[at // 2] < contacts.number[home // 2]:
             home = at
         at = contacts.ring[at // 2, at % 2]
     contacts.home[n, side] = home
     at = contacts.ring[n, side]
     while at != 2 * n + side:
-        contacts.home[at // 2, at % 2] = home
+        if contacts.body[at // 2, at % 2] == body:
+            contacts.home[at // 2, at % 2] = home
         at = contacts.ring[at // 2, at % 2]
+    if contacts.seats[n, side] > 0:
+        contacts.sitting[contacts.first_seat[n, side] + contacts.seat[n, side]] = home
 
 
 @kernel(written_out=False)
@@ -215,6 +130,16 @@ def clear_bodies(contacts: View, many: int) -> None:
 @kernel(written_out=False)
 def prepare(contacts: View, many: int) -> None:
     """How bodies of a group move by what contacts do otherwise, and how points and bodies answer each other."""
+    bring_all_changes(contacts, many)
+    for k in range(many):
+        n = contacts.order[k]
+        for i in range(int(carrying_of(contacts.carrying[n]).count)):
+            reply_to(contacts, n, i)
+
+
+@kernel(written_out=False)
+def bring_all_changes(contacts: View, many: int) -> None:
+    """Bodies of a group move by what contacts do otherwise, and by nothing else yet."""
     arm, turn = room((3,)), room((3,))
     clear_bodies(contacts, many)
     for k in range(many):
@@ -226,18 +151,49 @@ def prepare(contacts: View, many: int) -> None:
                 continue
             place = place_of(contacts, n, side)
             arm_of(contacts, n, side, carrying.middle[place], arm)
+            if contacts.seats[n, side] > 0:
+                bring_changes(contacts, n, side, arm)
+                continue
             slide, spin = carrying.changes[2 * place], carrying.changes[2 * place + 1]
             cross(arm, spin, turn)
             for c in range(3):
                 contacts.moved[home // 2, home % 2, c] += slide[c] + turn[c]
                 contacts.moved[home // 2, home % 2, 3 + c] += spin[c]
-        for i in range(int(carrying.count)):
-            reply_to(contacts, n, i)
+
+
+@kernel(written_out=False)
+def bring_changes(contacts: View, n: int, side: int, arm: Array) -> None:
+    """What a contact does otherwise moves all that hangs together with the body of a side in joints."""
+    pushes = carrying_of(contacts.carrying[n]).pushes[place_of(contacts, n, side)]
+    force, turn, wrench, q = room((3,)), room((3,)), room((6,)), room((6,))
+    for c in range(3):
+        force[c] = pushes[c]
+    cross(arm, force, turn)
+    for c in range(3):
+        wrench[c], wrench[3 + c] = force[c], pushes[3 + c] + turn[c]
+    motions_of(contacts, contacts.home[n, side], wrench, q)
+    move_together(contacts, n, side, q, 1.0)
+
+
+@kernel(written_out=False)
+def reply_through_joints(contacts: View, n: int, i: int, side: int, wrench: Array) -> float:
+    """The same as `reply_to` of a side in joints, in motions; returned is how the point would answer if nothing held its body."""
+    carrying, free = carrying_of(contacts.carrying[n]), 0.0
+    there = carrying.line[i, side]
+    motions_of(contacts, contacts.home[n, side], wrench, there)
+    for a in range(6):
+        free += there[a] * there[a]
+    add_answer(contacts, n, side, side, there, carrying.reply[i, side])
+    if side == 1 and contacts.seats[n, 0] > 0 and contacts.piece[n, 0] == contacts.piece[n, 1]:
+        add_answer(contacts, n, 0, 1, there, carrying.reply[i, 0])
+        add_answer(contacts, n, 1, 0, carrying.line[i, 0], carrying.reply[i, 1])
+    return free
 
 
 @kernel
 def reply_to(contacts: View, n: int, i: int) -> None:
     """How a point parts as its bodies move, and how these move by an impulse at it."""
+    free, wrench = 0.0, room((6,))
     carrying, arm, moment, line = carrying_of(contacts.carrying[n]), room((3,)), room((3,)), room((3,))
     slide, spin, turn = room((3,)), room((3,)), room((3,))
     carrying.answer[i] = 0.0
@@ -255,13 +211,21 @@ def reply_to(contacts: View, n: int, i: int) -> None:
         answer_of(contacts.mobility[n, side], line, moment, 1.0, slide, spin)
         arm_of(contacts, n, side, carrying.points[i], arm)
         cross(arm, line, moment)
+        if contacts.seats[n, side] > 0:
+            for c in range(3):
+                wrench[c], wrench[3 + c] = line[c], moment[c]
+            free += reply_through_joints(contacts, n, i, side, wrench)
+            continue
         arm_of(contacts, n, side, carrying.middle[place], arm)
         cross(arm, spin, turn)
         for c in range(3):
             there[c], there[3 + c] = line[c], moment[c]
             reply[c], reply[3 + c] = slide[c] + turn[c], spin[c]
+    for side in range(2):
         for c in range(6):
-            carrying.answer[i] += there[c] * reply[c]
+            carrying.answer[i] += carrying.line[i, side, c] * carrying.reply[i, side, c]
+    if carrying.answer[i] <= LOCKED_SHARE * free:
+        carrying.answer[i] = 0.0
 
 
 @kernel
@@ -284,7 +248,9 @@ def load_point(contacts: View, n: int, i: int, more: float) -> None:
     carrying = carrying_of(contacts.carrying[n])
     for side in range(2):
         home = contacts.home[n, side]
-        if home != NOBODY:
+        if contacts.seats[n, side] > 0:
+            move_together(contacts, n, side, carrying.line[i, side], more)
+        elif home != NOBODY:
             body, reply = contacts.moved[home // 2, home % 2], carrying.reply[i, side]
             for c in range(6):
                 body[c] += more * reply[c]
@@ -313,6 +279,45 @@ def sweep(contacts: View, many: int) -> None:
                 more = carrying.load[i] - carrying.was[i]
                 size += carrying.answer[i] * more * more
         go_on(contacts, many, size / before if before > size else 0.0)
+        if times == SWEEPS_BEFORE_PIVOTING and eliminate(contacts, many, fastest):
+            break
+
+
+@kernel(written_out=False)
+def eliminate(contacts: View, many: int, fastest: float) -> bool:
+    """The same at once, where there are few points; whether that was done."""
+    count = 0
+    for k in range(many):
+        n = contacts.order[k]
+        for i in range(int(carrying_of(contacts.carrying[n]).count)):
+            count += 1 if carrying_of(contacts.carrying[n]).answer[i] > 0.0 else 0
+    if count > MOST_POINTS:
+        return False
+    a, q, load, which = room((96, 96)), room((96,)), room((96,)), room((96, 2))
+    at = 0
+    for k in range(many):
+        n = contacts.order[k]
+        carrying = carrying_of(contacts.carrying[n])
+        for i in range(int(carrying.count)):
+            if carrying.answer[i] > 0.0:
+                which[at, 0], which[at, 1], load[at] = float(n), float(i), carrying.load[i]
+                q[at] = parts(contacts, n, i) - COMPLIANCE * carrying.answer[i] * carrying.before[i]
+                at += 1
+    for j in range(count):
+        clear_bodies(contacts, many)
+        load_point(contacts, int(which[j, 0]), int(which[j, 1]), 1.0)
+        for i in range(count):
+            n, point = int(which[i, 0]), int(which[i, 1])
+            a[i, j] = parts(contacts, n, point) - carrying_of(contacts.carrying[n]).goes[point]
+            q[i] -= a[i, j] * load[j]
+        a[j, j] *= 1.0 + COMPLIANCE
+    found: bool = pivot(a, q, count, fastest, load)
+    bring_all_changes(contacts, many)
+    for j in range(count):
+        n, i = int(which[j, 0]), int(which[j, 1])
+        carrying_of(contacts.carrying[n]).load[i] = load[j]
+        load_point(contacts, n, i, load[j])
+    return found
 
 
 @kernel
@@ -339,7 +344,7 @@ def note_jolts(contacts: View, many: int) -> None:
 
     What it does to others at the same bodies is noted as that of blows is.
     """
-    jolted, arm, turn = False, room((3,)), room((3,))
+    jolted, arm, turn, own, rates = False, room((3,)), room((3,)), room((6,)), room((6,))
     clear_bodies(contacts, many)
     for k in range(many):
         n = contacts.order[k]
@@ -364,11 +369,19 @@ def note_jolts(contacts: View, many: int) -> None:
                 continue
             place, others = place_of(contacts, n, side), room((2, 3))
             body = contacts.moved[home // 2, home % 2]
+            for c in range(6):
+                own[c] = 0.0
             for c in range(3):
                 others[0, c], others[1, c] = body[c], body[3 + c]
                 for i in range(int(carrying.count)):
                     others[0, c] -= carrying.jolt[i] * carrying.reply[i, side, c]
                     others[1, c] -= carrying.jolt[i] * carrying.reply[i, side, 3 + c]
+                    own[c] += carrying.jolt[i] * carrying.reply[i, side, c]
+                    own[3 + c] += carrying.jolt[i] * carrying.reply[i, side, 3 + c]
+            if contacts.seats[n, side] > 0:
+                jolted_rates(contacts, home, own, rates)
+                for c in range(3):
+                    others[0, c], others[1, c] = rates[c], rates[3 + c]
             arm_of(contacts, n, side, carrying.middle[place], arm)
             cross(others[1], arm, turn)
             for c in range(3):

@@ -129,14 +129,21 @@ def stiffen_across(pair: Pair, patch: Patch, rub: Rub) -> None:
 def carry_along(pair: Pair, rub: Rub) -> None:
     """How far the spring was drawn a tick ago; it has gone along with the first shape.
 
-    What it bears from the start on stays as it grows softer, like what those along the normals carry.
+    What it bears from the start on stays as it grows softer, like what those along the normals carry. Of bodies in joints, which
+    answer otherwise from tick to tick, all that it bears does.
     """
     slip, turned, before, longer = room((3,)), room((3,)), pair.before, 1.0
     for i in range(8):
         if (before.raised[i] > 0.0 or before.load[i] > 0.0) and before.ample > 0.0:
             longer = before.ample / pair.ample
-    pair.came += before.bent * (longer - 1.0)
-    pair.softened += before.bent * (longer - 1.0)
+    more, about = before.bent * (longer - 1.0), longer
+    if pair.held and before.grasp > 0.0:
+        longer = before.grasp / rub.k_t
+        about = before.winds / rub.k_r if rub.winding else longer
+        more = 0.5 * before.grasp * (longer - 1.0) * dot(before.slip, before.slip)
+        more += 0.5 * before.winds * (about - 1.0) * before.twist * before.twist
+    pair.came += more
+    pair.softened += more
     for c in range(3):
         slip[c] = longer * before.slip[c]
     if pair.kind_a <= BOX:
@@ -147,7 +154,7 @@ def carry_along(pair: Pair, rub: Rub) -> None:
         rub.s[k] = dot(slip, rub.t[k])
     if pair.flat:
         rub.s[0] = 0.0
-    rub.twist = longer * before.twist if rub.winding else 0.0
+    rub.twist = about * before.twist if rub.winding else 0.0
 
 
 @kernel
@@ -279,6 +286,7 @@ def bear(pair: Pair, patch: Patch, rub: Rub) -> None:
     if pair.before.known == 1.0:
         pair.came += bent
     now.twist, now.bent = rub.twist if rub.winding else 0.0, bent
+    now.grasp, now.winds = rub.k_t, rub.k_r
     for c in range(3):
         now.slip[c] = s[0] * t[0, c] + s[1] * t[1, c]
         force[c] = f[0] * t[0, c] + f[1] * t[1, c]

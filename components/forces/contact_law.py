@@ -11,21 +11,21 @@ from __future__ import annotations
 from typing import Any
 
 from components.forces.contact_beginning import begin, note_overlap, propose_load, touches
-from components.forces.contact_carrying import carry_together, carrying_of, lay_down, note_changes
+from components.forces.contact_carrying import carry_together
 from components.forces.contact_energy import close_tick, take
 from components.forces.contact_friction import new_rub, rub_across
+from components.forces.contact_held import crowd_of, is_told, note_close, shared_by
 from components.forces.contact_impacts import impacts, note_paid, strike_together
+from components.forces.contact_load import carrying_of, lay_down, note_changes, stand_in
 from components.forces.contact_meetings import (
     UNKNOWN,
-    answer_from,
     comes_near,
-    feel,
     has_company,
     link,
     meeting_of,
     note_coming,
     note_stirs,
-    place_of,
+    pass_on,
     spread_nearing,
     take_in,
     whole_of,
@@ -43,6 +43,7 @@ from components.forces.contact_pair import (
     record_tick,
     reset,
     shift_history,
+    stands_still,
     tick_of,
 )
 from components.forces.contact_points import (
@@ -99,21 +100,27 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
     carry, mobility, shape = contacts.carry[n], contacts.mobility, contacts.shape
     pair = new_pair(
         tick_of(contacts.now[n]), tick_of(contacts.before[n]), law_of(contacts.law[n]),
-        shape[n, first], shape[n, second], mobility[n, first], mobility[n, second], meeting_of(contacts.meeting[n]),
-        carrying_of(contacts.carrying[n]),
+        shape[n, first], shape[n, second], mobility[n, first], mobility[n, second], contacts.cross[n],
+        meeting_of(contacts.meeting[n]), carrying_of(contacts.carrying[n]),
         contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n], contacts.inside[n],
     )  # fmt: skip
     pair.time, pair.dt, pair.flat = elements.clock[TIME], elements.clock[GAIN_STEP], elements.position.shape[0] == 2
     pair.kind_a, pair.kind_b, pair.given = contacts.kinds[n, first], contacts.kinds[n, second], int(given)
-    pair.carries = 1 if contacts.free[n] == 1 and contacts.law[n, 2] < 0.0 else 0
+    pair.held = 1 if contacts.seats[n, 0] > 0 or contacts.seats[n, 1] > 0 else 0
+    pair.carries = 1 if contacts.free[n] == 1 and contacts.law[n, 2] < 0.0 and is_told(contacts, n) else 0
+    pair.shared = shared_by(contacts, n)
     pose_of(elements, a, carry[first], pair.a)
     pose_of(elements, b, carry[second], pair.b)
     now, before, rates = pair.now, pair.before, pair.rates
     same = SAME_INSTANT * pair.dt
     again = now.known > 0.0 and abs(pair.time - now.time) <= same
     event = now.known > 0.0 and (elements.clock[STEP] == 0.0 or (again and contacts.begins[n] == BEGUN))
+    # a kick is tried again for dampers: nothing has moved, and a first tick would take other velocities for its own
+    event = event or (again and before.known < 2.0 and stands_still(pair))
     back = before.known > 0.0 and abs(pair.time - before.time) <= same and not again  # a step is taken back
     contacts.struck[n], pair.carrying.count, pair.carrying.active = 0, 0.0, 0.0
+    if pair.held:
+        stand_in(pair.carrying, pair)
     if event or back:
         repeat(pair, event)
     else:
@@ -123,11 +130,15 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
         motion(elements, b, carry[second], pair.b, before.pose[1], pair, rates[2], rates[3])
         pair.crowd = max(elements.taken[a], elements.taken[b])
         pair.company = contacts.company[n]
+        if pair.held:
+            pair.crowd = max(pair.crowd, crowd_of(contacts, elements, n, 0), crowd_of(contacts, elements, n, 1))
         play_tick(pair, patch)
         contacts.struck[n], contacts.slow[n] = pair.struck, pair.slow
         if given:
             note_stirs(now, pair.meeting)
         note_coming(patch, contacts.coming[n])
+        if pair.held:
+            note_close(contacts, n, pair.dt, patch.whole > 0.0)
         if pair.struck and not given:
             note_paid(patch, contacts.paid[n], contacts.rubbed[n])
         if not again:
@@ -165,7 +176,9 @@ def strike_together_loop(start: int, stop: int, contacts: View, elements: View) 
     contacts.again[0] = 1
     struck, nearing, dt = False, False, elements.clock[GAIN_STEP]
     for n in range(start, stop):
-        struck, contacts.nearing[n] = struck or contacts.struck[n] > 0, 0.0
+        struck = struck or contacts.struck[n] > 0
+        if elements.clock[STEP] != 0.0:  # whoever looks at an instant changes nothing
+            contacts.nearing[n] = 0.0
         nearing = nearing or comes_near(contacts, n, dt)
     if not struck and not nearing:
         return NO_FAILED_ROW
@@ -181,20 +194,11 @@ def strike_together_loop(start: int, stop: int, contacts: View, elements: View) 
     for n in range(start, stop):
         if contacts.struck[n] > 0 and has_company(contacts, n):
             many = look_again(contacts, elements, n, patch, many)
-    time, which = 0.0, first_to_pay(contacts, many)
-    while which >= 0:
-        striking = choose_payers(contacts, which, many)
-        pay_together(contacts, striking)
-        many = tell_others(contacts, elements, striking, patch, time, many, True)
-        which = first_to_pay(contacts, many)
-    while many > 0:
-        time, which = first_to_meet(contacts, many, time)
-        if which < 0:
-            break
-        striking = choose_together(contacts, which, time)
-        part_together(contacts, striking, time)
-        limit_together(contacts, striking, time)
-        many = tell_others(contacts, elements, striking, patch, time, many, False)
+    k = 0
+    while k < many:
+        if contacts.group[contacts.order[k]] >= 0:
+            many = strike_group(contacts, elements, contacts.group[contacts.order[k]], patch, many)
+        k += 1
     for k in range(many):
         n = contacts.order[k]
         meeting = meeting_of(contacts.meeting[n])
@@ -207,6 +211,32 @@ def strike_together_loop(start: int, stop: int, contacts: View, elements: View) 
         if meeting.taken == FROM_AFAR and meeting.reached > 0.0:
             note_stirs(tick_of(contacts.now[n]), meeting)
     return NO_FAILED_ROW
+
+
+@kernel(written_out=False)
+def strike_group(contacts: View, elements: View, group: int, patch: Patch, many: int) -> int:
+    """All blows of contacts that hang together, one after the other; with others they have nothing to do, not even in time.
+
+    So whoever works out some of the groups finds the same bits. Those that are done have a group below 0.
+    """
+    time, which = 0.0, first_to_pay(contacts, group, many)
+    while which >= 0:
+        striking = choose_payers(contacts, which, many)
+        pay_together(contacts, striking)
+        many = tell_others(contacts, elements, striking, patch, time, many, True)
+        which = first_to_pay(contacts, group, many)
+    while many > 0:
+        time, which = first_to_meet(contacts, group, many, time)
+        if which < 0:
+            break
+        striking = choose_together(contacts, which, time)
+        part_together(contacts, striking, time)
+        limit_together(contacts, striking, time)
+        many = tell_others(contacts, elements, striking, patch, time, many, False)
+    for k in range(many):
+        if contacts.group[contacts.order[k]] == group:
+            contacts.group[contacts.order[k]] = -2 - group
+    return many
 
 
 @loop
@@ -225,11 +255,12 @@ def look_again(contacts: View, elements: View, n: int, patch: Patch, many: int) 
     pair = new_pair(
         now, tick_of(contacts.before[n]), law_of(contacts.law[n]),
         contacts.shape[n, first], contacts.shape[n, second], contacts.mobility[n, first], contacts.mobility[n, second],
-        meeting_of(contacts.meeting[n]), carrying_of(contacts.carrying[n]),
+        contacts.cross[n], meeting_of(contacts.meeting[n]), carrying_of(contacts.carrying[n]),
         contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n], contacts.inside[n],
     )  # fmt: skip
     pair.time, pair.dt, pair.flat = now.time, elements.clock[GAIN_STEP], elements.position.shape[0] == 2
-    pair.kind_a, pair.kind_b, pair.carries = contacts.kinds[n, first], contacts.kinds[n, second], 0
+    pair.kind_a, pair.kind_b, pair.carries, pair.held = contacts.kinds[n, first], contacts.kinds[n, second], 0, 0
+    pair.shared = shared_by(contacts, n)
     for c in range(3):
         pair.none[c] = 0.0
         for k in range(4):
@@ -289,9 +320,8 @@ def tell_others(
 @kernel(written_out=False)
 def tell(contacts: View, elements: View, n: int, patch: Patch, time: float, many: int) -> int:
     """Let contacts of its bodies feel its blows that have not been chosen to strike with it; all know that they were reached."""
-    rates, impulse, meeting = room((2, 3)), room((3,)), meeting_of(contacts.meeting[n])
+    impulse, meeting = room((3,)), meeting_of(contacts.meeting[n])
     for side in range(2):
-        place = place_of(contacts, n, side)
         at = contacts.ring[n, side]
         while at != 2 * n + side:
             other = at // 2
@@ -304,8 +334,7 @@ def tell(contacts: View, elements: View, n: int, patch: Patch, time: float, many
                 if whole_of(meeting, i, impulse):
                     its.reached = 1.0
                     if its.chosen == 0.0:
-                        answer_from(contacts, n, side, i, impulse, rates)
-                        feel(contacts, other, at % 2, rates, meeting.middle[place], time, True)
+                        pass_on(contacts, n, side, i, impulse, at, time)
             at = contacts.ring[other, at % 2]
     return many
 
@@ -323,8 +352,8 @@ def propose_load_loop(start: int, stop: int, contacts: View, elements: View) -> 
                 ahead[k] = 0.0
             pair = new_pair(
                 tick_of(ahead), tick_of(contacts.now[n]), law_of(contacts.law[n]),
-                shape[n, first], shape[n, second], mobility[n, first], mobility[n, second], meeting_of(contacts.meeting[n]),
-                carrying_of(contacts.carrying[n]),
+                shape[n, first], shape[n, second], mobility[n, first], mobility[n, second], contacts.cross[n],
+                meeting_of(contacts.meeting[n]), carrying_of(contacts.carrying[n]),
                 contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n], contacts.inside[n],
             )  # fmt: skip
             pair.time, pair.dt, pair.flat = (
@@ -337,7 +366,8 @@ def propose_load_loop(start: int, stop: int, contacts: View, elements: View) -> 
                 contacts.kinds[n, second],
                 contacts.company[n],
             )
-            pair.span, pair.fresh, pair.shown, pair.carries = pair.dt, 0, 1, 0
+            pair.span, pair.fresh, pair.shown, pair.carries, pair.held = pair.dt, 0, 1, 0, 0
+            pair.shared = shared_by(contacts, n)
             pose_of(elements, a, carry[first], pair.a)
             pose_of(elements, b, carry[second], pair.b)
             motion(elements, a, carry[first], pair.a, pair.before.pose[0], pair, pair.rates[0], pair.rates[1])

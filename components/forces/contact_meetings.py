@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from components.forces.contact_held import NEAR_STEPS, answer_there
 from components.forces.contact_impacts import meets_after
 from components.forces.contact_pair import Patch
 from components.forces.vectors import cross, dot
@@ -18,7 +19,6 @@ from modular.kernel import kernel
 from modular.views import View
 from modular.workspaces import Workspace, layout, size_of
 
-NEAR_STEPS = 3.0  # what comes in so many ticks is near
 FAR, SMALL_SPEED = 1e300, 1e-300  # [m], [m/s]
 UNKNOWN = -1.0  # of a time
 # of a contact while the blows of a tick are found
@@ -47,19 +47,22 @@ meeting_of = layout(**MEETING)
 
 @kernel
 def link(contacts: View, start: int, stop: int) -> None:
-    """Sides on the same body in rings: `ring` of a side is the next one, numbered 2 n + side; `first_on` finds one by its body."""
+    """Sides on the same body in rings: `ring` of a side is the next one, numbered 2 n + side; `first_on` finds one by its body.
+
+    Bodies that hang together in joints are one here.
+    """
     places = 2 * (stop - start)
     for k in range(2 * start, 2 * stop):
         contacts.first_on[k // 2, k % 2] = -1
     for k in range(2 * start, 2 * stop):
         n, side = k // 2, k % 2
         contacts.ring[n, side] = k
-        body = contacts.body[n, side]
+        body = contacts.piece[n, side]
         if body == NOBODY:
             continue
         place = 2 * start + body % places
         other = contacts.first_on[place // 2, place % 2]
-        while other >= 0 and contacts.body[other // 2, other % 2] != body:
+        while other >= 0 and contacts.piece[other // 2, other % 2] != body:
             place = 2 * start + (place + 1) % places
             other = contacts.first_on[place // 2, place % 2]
         if other < 0:
@@ -248,19 +251,45 @@ def whole_of(meeting: Workspace, i: int, whole: Array) -> Any:
 @kernel
 def answer_from(contacts: View, n: int, side: int, i: int, impulse: Array, rates: Array) -> None:
     """How the body of a side answers an impulse at a point, velocity and turning at the middle of its shape."""
-    second = place_of(contacts, n, side)
+    mobility, wrench = contacts.mobility[n, side], room((6,))
+    wrench_from(contacts, n, side, i, impulse, wrench)
+    for p in range(3):
+        slid, spun = 0.0, 0.0
+        for q in range(3):
+            slid += mobility[0, p, q] * wrench[q] + mobility[1, p, q] * wrench[3 + q]
+            spun += mobility[1, q, p] * wrench[q] + mobility[2, p, q] * wrench[3 + q]
+        rates[0, p], rates[1, p] = slid, spun
+
+
+@kernel
+def wrench_from(contacts: View, n: int, side: int, i: int, impulse: Array, wrench: Array) -> None:
+    """An impulse at a point as one at the middle of the shape of a side, and its moment there."""
+    second, meeting = place_of(contacts, n, side), meeting_of(contacts.meeting[n])
     arm, moment, force = room((3,)), room((3,)), room((3,))
-    meeting, mobility = meeting_of(contacts.meeting[n]), contacts.mobility[n, side]
     for c in range(3):
         arm[c] = meeting.points[i, c] - meeting.middle[second, c]
         force[c] = impulse[c] if second == 1 else -impulse[c]
     cross(arm, force, moment)
-    for p in range(3):
-        slid, spun = 0.0, 0.0
-        for q in range(3):
-            slid += mobility[0, p, q] * force[q] + mobility[1, p, q] * moment[q]
-            spun += mobility[1, q, p] * force[q] + mobility[2, p, q] * moment[q]
-        rates[0, p], rates[1, p] = slid, spun
+    for c in range(3):
+        wrench[c], wrench[3 + c] = force[c], moment[c]
+
+
+@kernel(written_out=False)
+def pass_on(contacts: View, n: int, side: int, i: int, impulse: Array, at: int, time: float) -> None:
+    """What an impulse at a point does to another side, on the same body or on one that hangs together with it in joints."""
+    other, there, rates = at // 2, at % 2, room((2, 3))
+    middle = meeting_of(contacts.meeting[n]).middle[place_of(contacts, n, side)]
+    if contacts.seats[n, side] > 0:
+        wrench = room((6,))
+        wrench_from(contacts, n, side, i, impulse, wrench)
+        if answer_there(contacts, n, side, wrench, other, there, rates):
+            middle = meeting_of(contacts.meeting[other]).middle[place_of(contacts, other, there)]
+            feel(contacts, other, there, rates, middle, time, other != n)
+            return
+        if contacts.body[n, side] != contacts.body[other, there]:
+            return
+    answer_from(contacts, n, side, i, impulse, rates)
+    feel(contacts, other, there, rates, middle, time, True)
 
 
 @kernel
@@ -319,5 +348,5 @@ def let_chosen_feel(contacts: View, n: int, i: int, impulse: Array, time: float)
         while at != 2 * n + side:
             other = at // 2
             if meeting_of(contacts.meeting[other]).chosen > 0.0:
-                feel(contacts, other, at % 2, rates, middle, time, True)
+                pass_on(contacts, n, side, i, impulse, at, time)
             at = contacts.ring[other, at % 2]

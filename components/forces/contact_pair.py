@@ -48,6 +48,8 @@ TICK = {
     "load": (8,),  # per point: with what it carries what rests together with others (contact_carrying.py) [N]
     "steady": (8,),  # and what of it has lasted: a jolt is over in a tick [N]
     "grown": (8,),  # by how much that is more than a tick ago [N]
+    "grasp": float,
+    "winds": float,  # how stiff the spring is that sticks, across the normal and about it [N/m], [N m/rad]
 }
 MEMORY = size_of(TICK)
 FIRST = size_of({name: TICK[name] for name in list(TICK)[: list(TICK).index("wrench")]})  # number of its wrench
@@ -64,8 +66,10 @@ new_pair = workspace(
     law=GIVEN,
     size_a=GIVEN, size_b=GIVEN,  # of both shapes
     mobility_a=GIVEN, mobility_b=GIVEN,  # velocity per force, velocity per moment, turning per moment
+    cross=GIVEN, shared=int,  # how the first side of it moves by a push on the second, in joints; -1: a is the second
     meeting=GIVEN, given=int,  # where blows were found together with others (contact_meetings.py), and 1 where they were
     carrying=GIVEN, carries=int,  # where what rests is carried together with others, and 1 where it is
+    held=int,  # 1 where a body of it answers through joints
     asked=GIVEN, stiff=GIVEN, centre=GIVEN,  # of the step: shares of springs and dampers, their block, and where
     sunk=GIVEN,  # how deep they have been in each other, and the step times jumps of velocity, at most [m]
     inside=GIVEN,  # how deep they are at the first look [m], which way the second is to go, and how fast they move along it [m/s]
@@ -118,6 +122,16 @@ def shift_history(now: Array, before: Array, again: bool, pair: Pair) -> None:
         pair.span = pair.dt
         for k in range(MEMORY):
             before[k] = 0.0
+
+
+@kernel
+def stands_still(pair: Pair) -> bool:
+    """Whether both shapes are where they were when this tick was looked at before."""
+    still = True
+    for k in range(4):
+        for c in range(3):
+            still = still and pair.a[k, c] == pair.now.pose[0, k, c] and pair.b[k, c] == pair.now.pose[1, k, c]
+    return still
 
 
 @kernel
@@ -227,6 +241,25 @@ def answer_to(pair: Pair, wrench: Array, rates: Array) -> None:
     """Rates per force on the middle of the second shape, its opposite on that of the first, and a moment on each."""
     answer_of(pair.mobility_a, wrench[0], wrench[1], -1.0, rates[0], rates[1])
     answer_of(pair.mobility_b, wrench[0], wrench[2], 1.0, rates[2], rates[3])
+    if pair.shared != 0:
+        answer_across(pair, wrench, rates)
+
+
+@kernel(written_out=False)
+def answer_across(pair: Pair, wrench: Array, rates: Array) -> None:
+    """Add how each shape moves by what acts on the other one, as both hang together in joints."""
+    pushes = room((2, 6))
+    for c in range(3):
+        pushes[0, c], pushes[0, 3 + c] = -wrench[0, c], wrench[1, c]
+        pushes[1, c], pushes[1, 3 + c] = wrench[0, c], wrench[2, c]
+    for side in range(2):
+        moved, pushed = 2 * side, pushes[1 - side]
+        for i in range(6):
+            value = 0.0
+            for j in range(6):
+                share = pair.cross[i, j] if (side == 0) == (pair.shared > 0) else pair.cross[j, i]
+                value += share * pushed[j]
+            rates[moved + i // 3, i % 3] += value
 
 
 @kernel

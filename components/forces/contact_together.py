@@ -205,11 +205,13 @@ def rub_together(contacts: View, many: int, time: float, fastest: float) -> None
 
 
 @kernel
-def first_to_pay(contacts: View, many: int) -> int:
-    """The contact with the least number that owes impulses, -1 where there is none."""
+def first_to_pay(contacts: View, group: int, many: int) -> int:
+    """The contact with the least number that owes impulses, of those that hang together; -1 where there is none."""
     found = -1
     for k in range(many):
         n = contacts.order[k]
+        if contacts.group[n] != group:
+            continue
         if meeting_of(contacts.meeting[n]).owes > 0.0 and (found < 0 or contacts.number[n] < contacts.number[found]):
             owes = False
             for i in range(8):
@@ -264,11 +266,16 @@ def slides_at(contacts: View, n: int, i: int, time: float, slide: Array) -> None
 
 
 @kernel
-def first_to_meet(contacts: View, many: int, time: float) -> Any:
-    """When the next point meets, and of which contact, -1 where none does; at one time that with the least number."""
+def first_to_meet(contacts: View, group: int, many: int, time: float) -> Any:
+    """When the next point meets, and of which contact, of those that hang together, -1 where none does.
+
+    At one time that with the least number.
+    """
     first, found = 1e300, -1
     for k in range(many):
         n = contacts.order[k]
+        if contacts.group[n] != group:
+            continue
         if contacts.when[n] == UNKNOWN:
             contacts.when[n] = next_time(meeting_of(contacts.meeting[n]), time)
         when = max(contacts.when[n], time)

@@ -86,6 +86,11 @@ class Surface(Force):
         """A surface of the ground stands in the world."""
         return "centre=… to the shape"
 
+    @property
+    def together(self) -> bool:
+        """Those of one stack alone find each other."""
+        return True
+
     def check(self, name: str, dimension: int) -> list[str]:
         """Shapes that are none, and numbers out of range."""
         found = Contact(self.shape, Sphere(), self.friction, self.restitution).check(name, dimension)

@@ -98,6 +98,11 @@ class Coupling(Component):
         return ()
 
     @property
+    def tells_through_joints(self) -> bool:
+        """Whether contacts that carry what rests are told how bodies answer through their joints (interface/through_joints.py)."""
+        return False
+
+    @property
     def at_once(self) -> bool:
         """Whether all joints hold at once, without springs."""
         return self.swings is not None

@@ -43,7 +43,7 @@ class Glued(Coupling):
     verbs: ClassVar[tuple[str, ...]] = (
         "show", "linearise", "measure_rates", "use_predicted_reactions", "apply_multipliers", "drift", "steady",
         "account", "save_reaction_change", "accept_step", "respond", "compute_joint_response", "compute_mobility",
-        "factorise", "solve", "respond_ahead", "factorise_ahead", "solve_ahead", "use_present_velocity", "kick",
+        "note_free", "factorise", "solve", "respond_ahead", "factorise_ahead", "solve_ahead", "use_present_velocity", "kick",
         "predict_reactions", "reevaluate", "show_end_velocity", "use_end_velocity", "apply_impulse",
         "apply_joint_impulses", "hold_reactions", "close", "stop", "compute_bias", "invalidate", "move_along",
         "compute_reactions", "update_operator", "settle", "wrenches", "advance", "exert", *STRIKES, "request_load",
@@ -185,6 +185,11 @@ class Glued(Coupling):
             return stability_margins(system, 2.0 / LIMITS[self.order] * dt, touched, glued=True)
         finally:
             system.elements.clock[GAIN_STEP] = dt
+
+    @property
+    def tells_through_joints(self) -> bool:
+        """Where all joints are solved for at once."""
+        return self._local is None
 
     @property
     def swings(self) -> float | None:

@@ -19,10 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coordinator.couplings.coupling import Coupling
+from coordinator.couplings.pieces import held_otherwise, is_moved, pieces_of
 from coordinator.engine.program import Operation, perform
 from coordinator.system import System
 from modular.elements import STEP, TIME, Array
-from modular.force import BEGUN, NOBODY, BeginsAtRest, requests_load
+from modular.force import BEGUN, NOBODY, BeginsAtRest
 
 MAX_ITERATIONS = 500
 CONVERGENCE_TOLERANCE = 1e-9  # of the forces of a contact: what is left is nothing
@@ -50,7 +51,7 @@ def begin_at_rest(system: System, coupling: Coupling, dt: float, *, everything: 
     beginning: list[Any] = [stack for stack in system.forces if isinstance(stack, BeginsAtRest)]
     if not beginning:
         return None
-    tell_apart(system, beginning)
+    tell_apart(system, coupling, dt, beginning)
     count_company(beginning)
     if not any((stack.begins[: len(stack.names)] > 0.0).any() for stack in beginning):
         return None
@@ -98,7 +99,7 @@ def _groups(system: System, meeting: list[Meeting], new: list[Meeting]) -> Itera
     for _, _, owners in meeting:
         nx.add_path(graph, owners)
     for home in system.joint_home.values():
-        nx.add_path(graph, [owner for owner in home.owners if _is_moved(system, owner)])
+        nx.add_path(graph, [owner for owner in home.owners if is_moved(system, owner)])
     place = {owner: k for k, part in enumerate(nx.connected_components(graph)) for owner in part}
     found: dict[int, list[Meeting]] = {}
     for each in new:
@@ -198,9 +199,12 @@ def look_ahead(system: System, dt: float, stacks: list[Any]) -> None:
 
 
 def count_company(stacks: list[Any]) -> None:
-    """Tell contacts how many carry one of their bodies; whoever carries nothing yet may come to, with all that these can meet."""
+    """Tell contacts how many carry one of their bodies; whoever carries nothing yet may come to, with all that these can meet.
+
+    What hangs together in joints that answer at once is as one body here.
+    """
     carries = [stack.rests[: len(stack.names)] > 0.0 for stack in stacks]
-    bodies = [stack.body[: len(stack.names)] for stack in stacks]
+    bodies = [stack.piece[: len(stack.names)] for stack in stacks]
     most = max((int(each.max(initial=NOBODY)) for each in bodies), default=NOBODY) + 2  # the last one stands for nobody
     met, carried = np.zeros((2, most), np.int64)
     for each, rests in zip(bodies, carries, strict=True):
@@ -212,32 +216,32 @@ def count_company(stacks: list[Any]) -> None:
         stack.company[: len(stack.names)] = np.maximum(count.max(axis=1, initial=1), 1)
 
 
-def tell_apart(system: System, stacks: list[Any]) -> None:
-    """Tell contacts which bodies they have in common, in which order they are asked, and which bodies only they hold."""
-    numbers = {owner: k for k, owner in enumerate(system.body_home) if _is_moved(system, owner)}
+def tell_apart(system: System, coupling: Coupling, dt: float, stacks: list[Any]) -> None:
+    """Tell contacts which bodies they have in common, in which order they are asked, and which bodies only they hold.
+
+    Those that hang in joints too are told together as pieces, where the coupling tells how they answer through these.
+    """
+    numbers = {owner: k for k, owner in enumerate(system.body_home) if is_moved(system, owner)}
     orders = {name: k for k, name in enumerate(system.force_home)}
-    free = numbers.keys() - _held(system, stacks) if stacks else set()
+    free = numbers.keys() - set(held_otherwise(system, stacks)) if stacks else set()
+    pieces = pieces_of(system, coupling, dt, stacks) if stacks and coupling.tells_through_joints else {}
+    changed = False
     for stack in stacks:
         homes = [system.force_home[name].owners for name in stack.names]
         stack.number[: len(homes)] = [orders[name] for name in stack.names]
         for side in range(2):
             stack.body[: len(homes), side] = [numbers.get(owners[side], NOBODY) for owners in homes]
-        stack.free[: len(homes)] = [all(owner in free for owner in owners if owner in numbers) for owners in homes]
-
-
-def _held(system: System, stacks: list[Any]) -> Iterator[str]:
-    """Bodies that do not answer contacts as one rigid piece alone: flexible ones, and those with joints or springs on them.
-
-    A body says by `rigid` that it answers a force at one of its ports at all others so, in one step per tick.
-    """
-    yield from (owner for owner, body in system.described.items() if not getattr(body, "rigid", False))
-    for joint in system.joint_home.values():
-        yield from joint.owners
-    meeting = {id(stack): stack for stack in stacks}
-    for name, home in system.force_home.items():
-        stack = meeting.get(id(home.stack))
-        if requests_load(home.stack) if stack is None else not stack.follows_step[stack.row[name]]:
-            yield from home.owners
+            found = [pieces.get(owners[side], -1) for owners in homes]
+            piece = np.where(
+                np.array(found, np.int64) < 0, stack.body[: len(homes), side], len(numbers) + np.array(found, np.int64)
+            )
+            changed = changed or not np.array_equal(stack.piece[: len(homes), side], piece)
+            stack.piece[: len(homes), side] = piece
+        stack.free[: len(homes)] = [
+            all(owner in free or owner in pieces for owner in owners if owner in numbers) for owners in homes
+        ]
+    if changed and coupling.tells_through_joints:
+        system.cache.pop("interface", None)
 
 
 def _meeting(system: System, stacks: list[Any]) -> Iterator[Meeting]:
@@ -245,8 +249,4 @@ def _meeting(system: System, stacks: list[Any]) -> Iterator[Meeting]:
     for stack in stacks:
         for name in stack.names:
             owners = system.force_home[name].owners
-            yield stack, stack.row[name], [owner for owner in owners if _is_moved(system, owner)]
-
-
-def _is_moved(system: System, owner: str) -> bool:
-    return owner in system.body_home and not system.described[owner].led
+            yield stack, stack.row[name], [owner for owner in owners if is_moved(system, owner)]

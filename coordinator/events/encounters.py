@@ -158,7 +158,7 @@ class Company:
         self._barred = {frozenset((edge.first_body, edge.second_body)) for edge in model.joint_edges.values()}
         for number, (name, edge) in enumerate(model.force_edges.items()):
             self._numbers[name] = number
-            if edge.force.together and name not in system.encounters:
+            if edge.force.together and len(edge.ports) == 2 and name not in system.encounters:
                 self._barred.add(frozenset(map(str, edge.ports)))
 
     def may_meet(self, one: str, other: str) -> bool:

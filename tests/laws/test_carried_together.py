@@ -7,6 +7,7 @@ import pytest
 
 from components import Box, Contact, HalfSpace, LedBody, Revolute, RigidBody, Sine, Sphere, Surface
 from coordinator import Glued, Mixed, Penalty, Relaxed, Simulation, resume
+from coordinator.record.sensors import exerted
 from modular import Assembly
 
 G, SIDE, DT = 9.81, 0.1, 1e-3
@@ -63,6 +64,23 @@ def test_a_tower_of_ten_stays_for_a_minute():
     """By less than a rounding error in each tick."""
     run = fallen(tower(10, 5e-4), 60.0, Penalty())
     assert run.position("box9.G")[-1, 1] == pytest.approx(SIDE / 2 + 9 * SIDE, abs=1e-9)
+
+
+def test_what_many_points_carry_comes_to_rest():
+    """A tower whose boxes touch each other by two contacts each: sweeps from point to point never ended, and it kept swaying."""
+    model, half, drop = Assembly(gravity=(0.0, 0.0, -G)), Box((0.5 * SIDE, SIDE, SIDE)), 5e-4
+    for k in range(4):
+        height = (k + 0.5) * SIDE + (k + 1) * drop
+        ports = {"G": (0.0, 0.0, height), "left": (-0.25 * SIDE, 0.0, height), "right": (0.25 * SIDE, 0.0, height)}
+        model.add(f"box{k}", RigidBody(mass=1.0, inertia=(SIDE**2 / 6,) * 3, centre=ports["G"], ports=ports))
+        for side in ("left", "right"):
+            below, law = ("ground", HalfSpace()) if k == 0 else (f"box{k - 1}.{side}", half)
+            model.apply(f"under{k}-{side}", Contact(law, half, 0.5), below, f"box{k}.{side}")
+    run = fallen(model, 0.6, Penalty())
+    assert np.abs(run.position("box3.G")[-1] - (0.0, 0.0, 3.5 * SIDE)).max() < 1e-9
+    assert np.abs(run.velocity("box3.G")[-1]).max() < 1e-8
+    for side in ("left", "right"):
+        assert exerted(run, f"under0-{side}")[-1, 2] == pytest.approx(2.0 * G, rel=1e-4)
 
 
 def test_the_order_in_which_contacts_are_written_does_not_matter():

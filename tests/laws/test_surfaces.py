@@ -151,7 +151,9 @@ def test_bits_are_those_of_every_other_path(coupling, tmp_path):
         first.run(0.2, checkpoints=tmp_path)
     with resume(tmp_path) as rest:
         rest.run(0.4)
-    for other in (steps, parts, shared, rest):
+    with Simulation(model, DT, coupling, grouped=False) as apart:  # whose surfaces met nobody
+        apart.run(0.4)
+    for other in (steps, parts, shared, rest, apart):
         np.testing.assert_array_equal(places(one), places(other))
         assert known(one) == known(other)
 

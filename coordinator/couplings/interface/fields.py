@@ -28,7 +28,7 @@ WHOLE_NUMBERS = (
     "implicit", "damped",  # how many joints are stiff forces; whether any has a damper
     "parted",  # whether what others exert acts as impulses, at the first and at the last of several parts of a tick
     "instant",  # whether these exert what they do, and are not solved for
-    "anything_watched", "watched_count", "toll_count", "other_count", "touching_count",
+    "anything_watched", "watched_count", "toll_count", "other_count", "touching_count", "piece_count",
     "trouble",  # why there is no next state
     "turns", "method", "local_rounds", "budget", "iterations",
     "looks_ahead",  # whether reactions are found by how joints answer where the drift has led
@@ -55,7 +55,7 @@ STRETCHES = (
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
 # columns of the lists
 LISTS = {"joints": 24, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3,
-         "touching": 5, "grips": 3}  # fmt: skip
+         "touching": 7, "grips": 3, "pieces": 6, "seats": 4, "flags": 2, "piece_joints": 1}  # fmt: skip
 (
     SIZE, LENGTHS, GLIDING, RIGHT, DIAGONAL, ERROR, RATE, EFFORT, CARRIED, CLOSED, KICKED, FIRST, LAST, NEXT, BEYOND, MOVE,
     MOVED, ACROSS, INDEX, PLACE_COMPLIANCE, RATE_COMPLIANCE, GAP_RATE, PREDICTED_RATE, RELAXATION,
@@ -68,6 +68,17 @@ WHERE_OF, BODY, HOLDS = range(3)  # of a side of a joint: its G, its body, and h
 def numbers_at(context: Any, address: types.Type) -> Any:
     """Numbers from an address on."""
     kind = BlockType(types.float64, (0,))
+
+    def generate(_: Any, builder: Any, kinds: Any, values: Any) -> Any:
+        return builder.inttoptr(values[0], machine_type(kind.item).as_pointer())
+
+    return kind(types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def whole_numbers_at(context: Any, address: types.Type) -> Any:
+    """Whole numbers from an address on."""
+    kind = BlockType(types.int64, (0,))
 
     def generate(_: Any, builder: Any, kinds: Any, values: Any) -> Any:
         return builder.inttoptr(values[0], machine_type(kind.item).as_pointer())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, log2
 from typing import Any, Self, cast
 
@@ -18,6 +18,7 @@ from coordinator.couplings.interface import (
     relaxing,
     stepping,
     struck,
+    through_joints,
     velocity_stage,
     verbs,
 )
@@ -33,7 +34,8 @@ from coordinator.couplings.interface.interface_joints import (
 from coordinator.couplings.interface.layout import lay_out
 from coordinator.couplings.interface.members import Members, all_rows
 from coordinator.couplings.interface.segments import PAUSE, segments_of
-from coordinator.couplings.interface.struck import Touching, lists_of, touching
+from coordinator.couplings.interface.struck import touching, write_touching
+from coordinator.couplings.interface.through_joints import lists_of_pieces, take_seats
 from coordinator.couplings.interface.walls import tell_stages
 from coordinator.engine.program import Operation, compiled, perform
 from coordinator.system import System
@@ -52,13 +54,14 @@ LOOPS = (
     | stepping.LOOPS
     | instantaneous.LOOPS
     | struck.LOOPS
+    | through_joints.LOOPS
 )
 
 
 class Interface(Table):
     """All joints of a system as one sparse system of blocks, and a step of glued components as one operation of a program."""
 
-    most_fields = 96
+    most_fields = 112
     stages: Array  # shares of a step that make it one of higher order (coordinator/couplings/compositions.py)
     watched: Indices  # elements of forces that read velocities
     spans: Indices  # ranges of the elements that take part
@@ -174,7 +177,7 @@ class Interface(Table):
         self.watches_walls = tell_stages(self.members.forces, stages)
         self.implicit = sum(rows.count for rows in self.compliant_rows)
         self.damped = any(rows.law[: rows.count, :, DAMPING].any() for rows in self.compliant_rows)
-        self._lay_out(interface_joints, of_all, touching(system, self.members, whole=bool(system.force_home)))
+        self._lay_out(interface_joints, of_all)
 
     @classmethod
     def of(cls, system: System, stages: Sequence[float], local: tuple[str, int] | None = None) -> Interface:
@@ -195,13 +198,12 @@ class Interface(Table):
         """Go on from these numbers of rounds, of iterations, and of what was left open."""
         self.turns, self.iterations, self.left_open = counter_values
 
-    def _lay_out(
-        self, interface_joints: Sequence[InterfaceJoint], of_all: int, struck_sides: Iterator[Touching]
-    ) -> None:
-        layout = lay_out(interface_joints, local=self.local is not None)
-        for name, rows_of_list in lists_of(struck_sides, layout.grips_of).items():
-            setattr(layout, name, rows_of_list)
-        self.touching_count = len(layout.touching)
+    def _lay_out(self, interface_joints: Sequence[InterfaceJoint], of_all: int) -> None:
+        layout, whole = lay_out(interface_joints, local=self.local is not None), bool(self.system.force_home)
+        pieces = take_seats(self.system, self.members, whole=whole) if self.local is None else []
+        own = lists_of_pieces(pieces, layout.grips_of, layout.owners, layout.of_contacts)
+        write_touching(touching(self.system, self.members, whole=whole), layout.grips_of, own, layout.of_contacts)
+        self.touching_count, self.piece_count = len(layout.of_contacts["touching"]), len(pieces)
         for name, array in layout.lists().items():
             self._place(name, array)
         numbers, rows = layout.numbers, layout.rows

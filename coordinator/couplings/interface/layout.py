@@ -25,6 +25,7 @@ COMPLIANT_COLUMNS = (
     "predicted_rate",
     "relaxation",
 )  # columns of stiff forces
+CONTACT_LISTS = ("touching", "grips", "pieces", "seats", "flags", "piece_joints")
 WHEN, SIDES = ("seen", "ahead"), ("first", "second")
 
 
@@ -41,9 +42,12 @@ class Layout:
     moves: list[Row] = field(default_factory=list)  # the same in V
     own: list[Row] = field(default_factory=list)  # of which the blocks on the diagonal consist
     holds: list[Row] = field(default_factory=list)  # both sides of every joint
-    touching: list[Row] = field(default_factory=list)  # elements that may be struck
-    grips: list[Row] = field(default_factory=list)  # and what joints see of their bodies
-    grips_of: dict[Any, list[tuple[int, int, int]]] = field(default_factory=dict)  # the same of every body with joints
+    # elements that may be struck, bodies that are carried in pieces, and what joints see of them (struck.py, through_joints.py)
+    of_contacts: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in CONTACT_LISTS})
+    owners: list[Sequence[Any]] = field(default_factory=list)  # bodies of joints
+    grips_of: dict[Any, list[tuple[int, int, int]]] = field(
+        default_factory=dict
+    )  # what joints see of every body that has some
     bodies: dict[Any, int] = field(default_factory=dict)  # numbers of those that talk to their neighbours alone
     numbers: int = 0  # in all blocks
     rows: int = 0  # of all joints
@@ -51,7 +55,8 @@ class Layout:
 
     def lists(self) -> dict[str, Indices]:
         """As arrays."""
-        return {name: np.array(getattr(self, name), np.int64).reshape(-1, width) for name, width in LISTS.items()}
+        rows = {name: self.of_contacts[name] if name in CONTACT_LISTS else getattr(self, name) for name in LISTS}
+        return {name: np.array(rows[name], np.int64).reshape(-1, width) for name, width in LISTS.items()}
 
 
 def lay_out(joints: Sequence[InterfaceJoint], *, local: bool = False) -> Layout:
@@ -62,7 +67,10 @@ def lay_out(joints: Sequence[InterfaceJoint], *, local: bool = False) -> Layout:
     place = {number: k for k, (number, _) in enumerate(order)}
     sizes = [joints[number].rows for number, _ in order]
     starts = [0, *np.cumsum(sizes).tolist()]
-    found = Layout(names=[joints[number].name for number, _ in order], rows=starts[-1], largest=max(sizes, default=0))
+    found = Layout(
+        names=[joints[number].name for number, _ in order], owners=[joints[number].owners for number, _ in order],
+        rows=starts[-1], largest=max(sizes, default=0),
+    )  # fmt: skip
     later = [[place[other] for other in others] for _, others in order]
     diagonal: dict[int, int] = {}
     below: dict[tuple[int, int], int] = {}

@@ -129,9 +129,18 @@ def segments_of(
 
 
 def _seeing(interface: Any, forces: list[Any]) -> Segment:
-    """Forces that strike are let know how bodies answer, those that come near through the joints of these."""
+    """Forces that strike or carry are let know how bodies answer, those that come near through the joints of these."""
+    told: Segment = [(stack, "note_free") for stack in forces if compiled((stack, "note_free"))]
+    if interface.piece_count == 0:
+        told = []
+    answering: Segment = [(interface, "answer_through_joints")] if interface.piece_count else []
     seeing: Segment = [(interface, "see_through_joints")] if interface.touching_count else []
-    return seeing + [(stack, "compute_mobility") for stack in forces if compiled((stack, "compute_mobility"))]
+    return (
+        told
+        + answering
+        + seeing
+        + [(stack, "compute_mobility") for stack in forces if compiled((stack, "compute_mobility"))]
+    )
 
 
 def _looking_ahead(elements: Elements, forces: list[Any]) -> Segment:

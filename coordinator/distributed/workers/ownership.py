@@ -46,7 +46,7 @@ class Ownership:
         self.across.sort()
 
     def _company(self, system: System) -> dict[str, set[int]]:
-        """Of forces that are found together: the parts of all bodies that they join, over others too.
+        """Of forces that are found together: the parts of all bodies that they join, over others too, and over glued joints.
 
         Each of these parts works all of them out, from the same numbers.
         """
@@ -62,6 +62,8 @@ class Ownership:
         graph = nx.Graph()
         for _, owners in joining:
             nx.add_path(graph, owners)
+        for home in system.joint_home.values() if self.together else ():
+            nx.add_path(graph, [owner for owner in home.owners if owner != GROUND])
         joined = [(bodies, {self.part_of[body] for body in bodies}) for bodies in nx.connected_components(graph)]
         found = {body: parts for bodies, parts in joined for body in bodies}
         return {name: found[owners[0]] for name, owners in joining if owners}

@@ -1,0 +1,226 @@
+"""How bodies that hang together in joints answer each other, for contacts that carry what rests on them or under them.
+
+An impulse on body j calls for reactions, and they act at once on all that hangs together with it. Of its motions q = B^T p there
+is left for body i
+
+    T_ij q = (1 if i = j) q - G_i^T W^-1 G_j q,
+
+with G_i what the joints see of body i, as in struck.py, where i = j alone. A force at a tick changes places of the next by dt^2 T
+of what it would without joints: half of that by closing places, half by stopping rates, both with the J of that tick. So contacts
+that find what carries what rests reckon with T (components/forces/contact_carrying.py), and blows do that reach several bodies.
+Solutions go over the joints of a piece alone, and are asked for of bodies that are close to something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from coordinator.couplings.interface.fields import (
+    DIAGONAL,
+    FIRST,
+    LAST,
+    ONE,
+    OTHER,
+    RIGHT,
+    ROWS,
+    SIZE,
+    matrix_of,
+    numbers_at,
+    whole_numbers_at,
+)
+from coordinator.couplings.interface.members import Members
+from coordinator.system import System
+from modular.elements import RIGID_BODY_MOTIONS, Array
+from modular.force import NOBODY, HeldTogether
+from modular.kernel import kernel
+from modular.loop import NO_FAILED_ROW, loop
+from modular.port import GROUND
+from modular.views import View
+
+# columns of the lists
+BLOCKS, TOLD, COUNT, FIRST_SEAT, FIRST_JOINT, LAST_JOINT = range(6)  # of a piece: where its blocks lie, …
+FIRST_GRIP, LAST_GRIP, FIRST_FLAG, LAST_FLAG = range(4)  # of a seat
+CLOSE, NEARING = range(2)  # of a contact at it: where it says that something is near
+WHERE, RIGHT_OF, ROWS_OF = range(3)  # of a grip
+BLOCK_BYTES = 8 * RIGID_BODY_MOTIONS * RIGID_BODY_MOTIONS
+
+Side = tuple[Any, int, int]  # a stack of contacts, a row, a side
+Row = tuple[int, ...]
+
+
+def take_seats(system: System, members: Members, *, whole: bool) -> list[dict[Any, list[Side]]]:
+    """Let bodies in joints sit in their pieces, and tell contacts where; of each its bodies, with contacts at them."""
+    found: list[dict[Any, list[Side]]] = []
+    for stack, ranges in members.forces:
+        if not isinstance(stack, HeldTogether):
+            continue
+        pieces: dict[int, dict[int, tuple[Any, list[Side]]]] = {}
+        for row in (row for first, last in ranges for row in range(first, last)):
+            owners: Sequence[Any] = stack.body[row].tolist()
+            names: Sequence[Any] = system.force_home[stack.names[row]].owners if whole else owners
+            stack.seats[row] = 0
+            for side, (number, owner) in enumerate(zip(owners, names, strict=True)):
+                if number != NOBODY and owner != GROUND and int(stack.piece[row, side]) != number:
+                    piece = pieces.setdefault(int(stack.piece[row, side]), {})
+                    piece.setdefault(number, (owner, []))[1].append((stack, row, side))
+        blocks, seats = 0, list[int]()
+        for piece in (pieces[number] for number in sorted(pieces)):
+            sitting = {}
+            for seat, number in enumerate(sorted(piece)):
+                owner, sides = piece[number]
+                sitting[owner] = sides = sorted(sides, key=_number)  # whatever rows they have
+                for _, row, side in sides:
+                    stack.seat[row, side], stack.seats[row, side] = seat, len(piece)
+                    stack.first_seat[row, side], stack.first_block[row, side] = len(seats), blocks
+            found.append(sitting)
+            seats += [int((stack.second if side else stack.first)[row]) for (_, row, side), *_ in sitting.values()]
+            blocks += len(piece) ** 2
+        stack.lay_seats(seats, blocks)
+    return found
+
+
+def _number(side: Side) -> int:
+    stack, row, _ = side
+    return int(stack.number[row])
+
+
+def lists_of_pieces(
+    pieces: Sequence[Mapping[Any, Sequence[Side]]], grips: Mapping[Any, Sequence[Row]], owners: Sequence[Sequence[Any]],
+    lists: dict[str, list[Row]],
+) -> dict[Any, int]:  # fmt: skip
+    """Write the lists of pieces that take part; returned is where the block of each body with itself lies.
+
+    `owners`: of each joint its bodies, in the order of elimination. `lists`: to which is added, by name.
+    """
+    own: dict[Any, int] = {}
+    for piece in pieces:
+        joints, first_seat = _joints_of(piece, owners), len(lists["seats"])
+        (stack, row, side), count = next(iter(piece.values()))[0], len(piece)
+        blocks = stack.through.ctypes.data + BLOCK_BYTES * int(stack.first_block[row, side])
+        told = stack.told.ctypes.data + stack.told.itemsize * int(stack.first_seat[row, side])
+        for seat, (owner, sides) in enumerate(piece.items()):
+            grip, flag = len(lists["grips"]), len(lists["flags"])
+            lists["grips"] += grips.get(owner, ())
+            lists["flags"] += [(_at(stack.close, row), _at(stack.nearing, row)) for stack, row, _ in sides]
+            lists["seats"].append((grip, len(lists["grips"]), flag, len(lists["flags"])))
+            own[owner] = blocks + BLOCK_BYTES * (count + 1) * seat
+        first = len(lists["piece_joints"])
+        lists["piece_joints"] += [(k,) for k in joints]
+        lists["pieces"].append((blocks, told, count, first_seat, first, first + len(joints)))
+    return own
+
+
+def _at(column: Any, row: int) -> int:
+    return int(column.ctypes.data + row * column.strides[0])
+
+
+def _joints_of(bodies: Iterable[Any], owners: Sequence[Sequence[Any]]) -> list[int]:
+    """All joints that hang together with some bodies, in the order of their elimination."""
+    on: dict[Any, list[int]] = {}
+    for k, pair in enumerate(owners):
+        for owner in pair:
+            if owner is not None:
+                on.setdefault(owner, []).append(k)
+    waiting, seen, found = list(bodies), set(bodies), set[int]()
+    while waiting:
+        for k in on.get(waiting.pop(), ()):
+            found.add(k)
+            fresh = [owner for owner in owners[k] if owner is not None and owner not in seen]
+            seen.update(fresh)
+            waiting += fresh
+    return sorted(found)
+
+
+@kernel
+def is_close(interface: View, seat: int) -> bool:
+    """Whether any contact at a body may carry something soon, or a blow is near."""
+    for k in range(interface.seats[seat, FIRST_FLAG], interface.seats[seat, LAST_FLAG]):
+        close, nearing = numbers_at(interface.flags[k, CLOSE]), numbers_at(interface.flags[k, NEARING])
+        if close[0] != 0.0 or nearing[0] != 0.0:
+            return True
+    return False
+
+
+@kernel
+def solve_among(interface: View, work: Array, first: int, last: int) -> None:
+    """W x = r in place, for joints that have nothing to do with any others."""
+    right, scratch = interface.right_side, interface.scratch
+    for j in range(first, last):
+        k = interface.piece_joints[j, 0]
+        size, at = interface.joints[k, SIZE], interface.joints[k, RIGHT]
+        for e in range(interface.joints[k, FIRST], interface.joints[k, LAST]):
+            share, rows, there = interface.entries[e, ONE], interface.entries[e, ROWS], interface.entries[e, OTHER]
+            for i in range(rows):
+                value = 0.0
+                for c in range(size):
+                    value += work[share + size * i + c] * right[at + c]
+                right[there + i] -= value
+    for back in range(last - first):
+        k = interface.piece_joints[last - 1 - back, 0]
+        size, at, inverse = interface.joints[k, SIZE], interface.joints[k, RIGHT], interface.joints[k, DIAGONAL]
+        for i in range(size):
+            value = 0.0
+            for c in range(size):
+                value += work[inverse + size * i + c] * right[at + c]
+            scratch[i] = value
+        for e in range(interface.joints[k, FIRST], interface.joints[k, LAST]):
+            share, rows, there = interface.entries[e, ONE], interface.entries[e, ROWS], interface.entries[e, OTHER]
+            for i in range(size):
+                value = scratch[i]
+                for c in range(rows):
+                    value -= work[share + size * c + i] * right[there + c]
+                scratch[i] = value
+        for i in range(size):
+            right[at + i] = scratch[i]
+
+
+@kernel
+def push_at(interface: View, work: Array, piece: int, seat: int, mode: int) -> None:
+    """Reactions, on right-hand sides, of a motion that is brought to the body at a seat."""
+    m, right = interface.motions, interface.right_side
+    first, last = interface.pieces[piece, FIRST_JOINT], interface.pieces[piece, LAST_JOINT]
+    for j in range(first, last):
+        k = interface.piece_joints[j, 0]
+        for i in range(interface.joints[k, SIZE]):
+            right[interface.joints[k, RIGHT] + i] = 0.0
+    for j in range(interface.seats[seat, FIRST_GRIP], interface.seats[seat, LAST_GRIP]):
+        seen, at = numbers_at(interface.grips[j, WHERE]), interface.grips[j, RIGHT_OF]
+        for i in range(interface.grips[j, ROWS_OF]):
+            right[at + i] += seen[m * i + mode]
+    solve_among(interface, work, first, last)
+
+
+@kernel
+def answer_in_piece(interface: View, work: Array, piece: int) -> None:
+    """All blocks between bodies of a piece that are close to something."""
+    m, right = interface.motions, interface.right_side
+    count, first = interface.pieces[piece, COUNT], interface.pieces[piece, FIRST_SEAT]
+    blocks, told = numbers_at(interface.pieces[piece, BLOCKS]), whole_numbers_at(interface.pieces[piece, TOLD])
+    for b in range(count):
+        told[b] = 1 if is_close(interface, first + b) else 0
+    for b in range(count):
+        for mode in range(RIGID_BODY_MOTIONS if told[b] == 1 else 0):
+            push_at(interface, work, piece, first + b, mode)
+            for a in range(count):
+                if told[a] == 0:
+                    continue
+                block = RIGID_BODY_MOTIONS * RIGID_BODY_MOTIONS * (count * a + b) + mode
+                for c in range(RIGID_BODY_MOTIONS):
+                    value = 1.0 if a == b and c == mode else 0.0
+                    for j in range(interface.seats[first + a, FIRST_GRIP], interface.seats[first + a, LAST_GRIP]):
+                        seen, at = numbers_at(interface.grips[j, WHERE]), interface.grips[j, RIGHT_OF]
+                        for i in range(interface.grips[j, ROWS_OF]):
+                            value -= seen[m * i + c] * right[at + i]
+                    blocks[block + RIGID_BODY_MOTIONS * c] = value
+
+
+@loop
+def answer_through_joints_loop(start: int, stop: int, interface: View, elements: View) -> int:
+    """How bodies of pieces answer each other where they stand."""
+    for piece in range(interface.piece_count):
+        answer_in_piece(interface, matrix_of(interface, interface.matrix), piece)
+    return NO_FAILED_ROW
+
+
+LOOPS = {"answer_through_joints": answer_through_joints_loop}
