@@ -76,7 +76,7 @@ def _corners(given: Touching, frame: Frame, report: Report) -> list[Shape]:
     try:
         corners, _ = read_triangles(found(given.file, report.folder, given.element))
     except ModelError as error:
-        report.tell(DROPPED, given.element, f"a mesh for contact: {str(error).partition(': ')[2] or error}")
+        report.tell(DROPPED, given.element, f"a mesh for contact: {str(error).partition('>: ')[2] or error}")
         return []
     corners = corners * np.array(given.scale)
     outermost = [int(k) for k in np.unique(np.argmax(corners @ OUTWARDS.T, axis=0))] if len(corners) else []

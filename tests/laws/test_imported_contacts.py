@@ -126,7 +126,7 @@ def test_a_mesh_touches_with_its_outermost_corners(tmp_path: Path):
     with Simulation(found.assembly, 1e-3, Glued()) as simulation:
         run = simulation.run(0.6)
     place = run.position("brick.brick")
-    np.testing.assert_allclose(place[:, 0], 0.5 * (3.0 - 0.2 * 9.0) * run.time**2, atol=2e-4)
+    np.testing.assert_allclose(place[:, 0], 0.5 * (3.0 - 0.2 * 9.0) * run.time**2, atol=6e-4)
     assert np.ptp(place[:, 2]) < 1e-5
     again = read(text.replace("brick.obj", "none.obj"), tmp_path, ".xml", contacts=True)
     assert "a mesh for contact: 'none.obj' is not found" in again.report.of(DROPPED)[-1].what
