@@ -115,9 +115,8 @@ def stiffen_across(pair: Pair, patch: Patch, rub: Rub) -> None:
     )
     rub.k_r, rub.c_r = 0.0, 0.0
     rub.grip = pair.law.friction * patch.whole / pair.span
-    rub.winding = (
-        1 if patch.radius > POINT_CONTACT_TOLERANCE * patch.extent and rub.twisting > 0.0 and not pair.flat else 0
-    )
+    wide = patch.count > 1 and patch.radius > POINT_CONTACT_TOLERANCE * patch.extent  # one point's radius is rounding
+    rub.winding = 1 if wide and rub.twisting > 0.0 and not pair.flat else 0
     if rub.winding:
         rub.k_r, rub.c_r = (
             ample * STICK_STIFFNESS_SHARE / (dt * dt * rub.twisting),

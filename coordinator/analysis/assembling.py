@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from coordinator.analysis import too_short
 from coordinator.analysis.poses import Poses, ports_of, put_down
 from coordinator.analysis.senses import turn_beforehand, turned_round
 from coordinator.couplings.centralized.saddle import Saddle
@@ -160,6 +161,9 @@ def close(poses: Poses) -> list[float]:
     residuals = _closing(poses)
     if residuals[-1] <= ROUNDING * poses.extent and not turned_round(poses):
         return residuals
+    if (short := too_short.what_lacks(poses)) is not None:
+        loop, lacks, joint = short
+        raise ModelError(_lacking(poses, loop, f"{lacks:.3g} m", joint))
     least, best = np.inf, poses.copy()
     draw = np.random.default_rng(0)
     for turn in range(TRIES):
@@ -294,7 +298,10 @@ def _what_lacks(poses: Poses) -> str:
     _make_small(poses)
     way, turn = poses.gap(joint)
     lacks = f"{way:.3g} m" if way >= turn * poses.extent else f"{turn:.3g} rad"
-    loop = poses.loop(joint)
+    return _lacking(poses, poses.loop(joint), lacks, joint)
+
+
+def _lacking(poses: Poses, loop: list[str], lacks: str, joint: str) -> str:
     held = f" while {', '.join(map(repr, poses.held))} stay{'s' * (len(poses.held) == 1)}" if poses.held else ""
     return (
         f"the model cannot be closed{held}: {'loop ' if len(loop) > 1 else ''}{'–'.join(loop)} lacks {lacks}, all its other "

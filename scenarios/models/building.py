@@ -209,8 +209,7 @@ class _Builder:
         """A shape that touches, on the port of its link; on the ground in the world."""
         group = self.groups[link]
         frame = self.frames[link] @ given.frame if group.grounded else given.frame
-        shape = placed(given, frame, self.report)
-        if shape is not None:
+        for shape in placed(given, frame, self.report):
             stem, number = f"{self.bodies[id(group)]}-surface", 1
             while (name := stem if number == 1 else f"{stem}-{number}") in self.assembly.force_edges:
                 number += 1

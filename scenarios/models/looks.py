@@ -61,7 +61,7 @@ def _pictures(given: Touching, frame: Frame, body: str, port: str, report: Repor
         try:
             yield picture("mesh", frame.place, *given.scale, file=found(given.file, report.folder, given.element))
         except ModelError as error:
-            report.tell(UNUSED, given.element, f"a picture that is not drawn: {str(error).partition(': ')[2]}")
+            report.tell(UNUSED, given.element, f"a picture that is not drawn: {str(error).partition('>: ')[2]}")
 
 
 def found(name: str, folder: Path | None, element: Element) -> Path:

@@ -290,6 +290,7 @@ class _Reader:
             )
             if min(joint.damping, joint.friction, joint.stiffness) < 0.0:
                 raise dynamics.refuse("damping, friction and stiffness are numbers from 0 on.")
+            joint.armature = max(dynamics.inner_number("armature", 0.0), 0.0)  # of stages of USD, which come this way
         if (mimic := axis.one("mimic")) is not None:
             leader, rate = mimic.text("joint"), mimic.inner_number("multiplier", 1.0)
             offset = mimic.inner_number("offset", 0.0) - rate * mimic.inner_number("reference", 0.0)

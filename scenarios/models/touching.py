@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from modular.elements import Array
+from modular.errors import ModelError
+from scenarios.models.looks import found
 from scenarios.models.markup import Element
+from scenarios.models.meshes import read_triangles
 from scenarios.models.mjcf_classes import upright
 from scenarios.models.robot import Frame, Touching
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, Report
 
+OUTWARDS = np.array(
+    [x for x in product((-1.0, 0.0, 1.0), repeat=3) if 0 < np.abs(x).sum() != 2]
+)  # faces, corners of a cube
 NOT_ASKED = "a shape for contact; contacts = true lets it touch"
 FLAT = 0.2  # of its radius: a cylinder that is no longer than that is told to be no ball
 
@@ -45,8 +53,10 @@ def _row(x: Array) -> tuple[float, ...]:
     return tuple(float(value) for value in x)
 
 
-def placed(given: Touching, frame: Frame, report: Report) -> Shape | None:
-    """The same; tells what became of it."""
+def placed(given: Touching, frame: Frame, report: Report) -> list[Shape]:
+    """What touches for it; tells what became of it."""
+    if given.kind == "mesh" and given.file:
+        return _corners(given, frame, report)
     shape, less = shape_of(given, frame)
     if shape is not None and (wrong := shape.problems(3)):
         raise given.element.refuse(f"a {given.kind} for contact: {wrong[0]}.")
@@ -58,7 +68,21 @@ def placed(given: Touching, frame: Frame, report: Report) -> Shape | None:
         )
     else:
         report.tell(APPROXIMATED if less else READ, given.element, less or f"a {given.kind} that touches")
-    return shape
+    return [] if shape is None else [shape]
+
+
+def _corners(given: Touching, frame: Frame, report: Report) -> list[Shape]:
+    """The outermost corners of a mesh, as balls of radius 0: on planes they are its hull where that has no others."""
+    try:
+        corners, _ = read_triangles(found(given.file, report.folder, given.element))
+    except ModelError as error:
+        report.tell(DROPPED, given.element, f"a mesh for contact: {str(error).partition('>: ')[2] or error}")
+        return []
+    corners = corners * np.array(given.scale)
+    outermost = [int(k) for k in np.unique(np.argmax(corners @ OUTWARDS.T, axis=0))] if len(corners) else []
+    what = f"a mesh as its {len(outermost)} outermost corners, which touch shapes, and no corners of others"
+    report.tell(APPROXIMATED, given.element, what)
+    return [Sphere(0.0, _row(frame.place + frame.turn @ corners[k])) for k in outermost]
 
 
 def left_out(given: Touching, report: Report) -> None:

@@ -22,6 +22,7 @@ from scenarios.models.told import APPROXIMATED, DROPPED, READ, UNUSED, Report
 from scenarios.models.urdf_writing import roll_pitch_yaw
 from scenarios.models.usd_opening import opened, turn_of
 from scenarios.models.usd_shapes import geometry_of, solid_of, usual_density
+from scenarios.models.usd_solvers import armature_of, unread
 
 KINDS = {
     "PhysicsRevoluteJoint": "revolute",
@@ -410,6 +411,11 @@ class _Reader:
             ):
                 self._drive(prim, axis, drive, unit, kind, begins)
                 break
+        if armature := armature_of(prim):
+            scale = self.kilograms * (self.metres**2 if kind == "revolute" else 1.0)
+            self._text(axis.one("dynamics") or self._put(axis, "dynamics"), "armature", text_of(scale * armature))
+        if told := unread(prim):
+            self.report.tell(DROPPED, self._of(prim), f"{', '.join(told)}: words for one solver, which are not read")
 
     def _drive(self, prim: Any, axis: Element, drive: str, unit: float, kind: str, begins: float) -> None:
         """A spring and a damper with a place where it rests; without both a motor that gives no more than its most."""

@@ -340,3 +340,25 @@ def test_a_loop_that_is_too_short_is_told_quickly_and_by_how_much():
     with pytest.raises(ModelError, match=r"lacks 0\.2 m"):
         assemble(model)
     assert process_time() - before < 3.0
+
+
+@pytest.mark.parametrize("bars", [3, 40, 120])
+def test_a_polygon_whose_longest_side_is_too_long_is_told_at_once(bars):
+    """However many bars there are, and wherever the longest is: among the ground, hooked to a second loop, and not held at all."""
+    draw = np.random.default_rng(bars)
+    lengths = draw.uniform(0.05, 0.1, bars)
+    lengths[bars // 2] = lengths.sum() - lengths[bars // 2] + 0.25
+    corners = np.cumsum(np.concatenate([np.zeros((1, 2)), draw.normal(size=(bars, 2))]), axis=0)
+    model = Assembly(gravity=(0.0, -9.81))
+    for k, length in enumerate(lengths):
+        way = corners[k + 1] - corners[k]
+        model.add(f"b{k}", Rod(tuple(corners[k]), tuple(corners[k] + length / np.linalg.norm(way) * way), mass=1.0))
+    model.add("beside", Rod(tuple(corners[1]), tuple(corners[1] + (0.3, 0.0)), mass=1.0))
+    model.join("hook", Revolute(), "b1.start", "beside.start")
+    for k in range(bars):
+        model.join(f"j{k}", Revolute(), f"b{k}.end", f"b{(k + 1) % bars}.start")
+    before = process_time()
+    with pytest.raises(ModelError, match=r"loop b\d+–.* lacks 0\.25 m") as error:
+        assemble(model)
+    assert str(error.value).count("–") == bars - 1 and "beside" not in str(error.value)
+    assert process_time() - before < 0.5 + 0.01 * bars

@@ -556,3 +556,17 @@ def test_contacts_that_cannot_be_are_refused_by_name(contact, said):
         model.apply("wrong", contact, "ground", "ball.G")
     assert "'wrong'" in str(refused.value)
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("radius", [0.0, 1e-9, 0.05])
+def test_a_brick_slides_on_points_as_on_balls(radius):
+    """On four feet, of whatever size: g (sin - mu cos), without turning; what one point presses on is no area."""
+    model = Assembly(gravity=(3.0, 0.0, -9.0))
+    model.add("brick", RigidBody(mass=2.0, inertia=(0.02, 0.01, 0.02), centre=(0, 0, 0.1), ports={"p": (0, 0, 0.1)}))
+    for k, (x, y) in enumerate(((-0.1, -0.15), (-0.1, 0.15), (0.1, -0.15), (0.1, 0.15))):
+        foot = Sphere(radius, (x, y, radius - 0.1))
+        model.apply(f"foot{k}", Contact(HalfSpace((0, 0, 1)), foot, friction=0.2), "ground", "brick.p")
+    with Simulation(model, 1e-3, Glued()) as simulation:
+        run = simulation.run(0.6)
+    np.testing.assert_allclose(run.position("brick.p")[:, 0], 0.5 * 1.2 * run.time**2, atol=6e-4)
+    assert np.abs(run.angular_velocity("brick")).max() < 1e-6

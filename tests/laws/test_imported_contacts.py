@@ -107,3 +107,26 @@ def test_shapes_that_are_none_are_refused_with_their_line(tmp_path: Path):
         read(SDF.replace("<normal>0 0 2", "<normal>0 0 0"), tmp_path, ".sdf", contacts=True)
     with pytest.raises(ModelError, match="contacts = 3; give true or false"):
         read(SDF, tmp_path, ".sdf", contacts=3)
+
+
+def test_a_mesh_touches_with_its_outermost_corners(tmp_path: Path):
+    """A brick of faces, of which one more lies inside, slides down a plane as a brick, at g (sin - mu cos), and does not turn."""
+    corners = [(x, y, z) for x in (-0.1, 0.1) for y in (-0.15, 0.15) for z in (-0.05, 0.05)]
+    (tmp_path / "brick.obj").write_text(
+        "".join(f"v {x} {y} {z}\n" for x, y, z in [*corners, (0, 0, 0.01)]) + "f 1 2 3 9\n"
+    )
+    text = """<mujoco><option gravity="3 0 -9"/><asset><mesh name="brick" file="brick.obj" scale="1 1 2"/></asset>
+    <worldbody><geom type="plane" size="0 0 1" friction="0.2"/>
+    <body name="brick" pos="0 0 0.09"><freejoint/><inertial mass="2" pos="0 0 0" diaginertia="0.02 0.01 0.02"/>
+    <geom type="mesh" mesh="brick" pos="0 0 0.01" friction="0.2"/></body></worldbody></mujoco>"""
+    found = read(text, tmp_path, ".xml", contacts=True)
+    made = [force.shape for name, force in surfaces(found.assembly).items() if "brick" in name]
+    assert sorted(tuple(shape.centre) for shape in made) == [(x, y, 2.0 * z + 0.01) for x, y, z in sorted(corners)]
+    assert any("a mesh as its 8 outermost corners" in entry.what for entry in found.report.of(APPROXIMATED))
+    with Simulation(found.assembly, 1e-3, Glued()) as simulation:
+        run = simulation.run(0.6)
+    place = run.position("brick.brick")
+    np.testing.assert_allclose(place[:, 0], 0.5 * (3.0 - 0.2 * 9.0) * run.time**2, atol=6e-4)
+    assert np.ptp(place[:, 2]) < 1e-5
+    again = read(text.replace("brick.obj", "none.obj"), tmp_path, ".xml", contacts=True)
+    assert "a mesh for contact: 'none.obj' is not found" in again.report.of(DROPPED)[-1].what

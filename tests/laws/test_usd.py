@@ -171,6 +171,25 @@ def test_what_cannot_be_read_is_told_or_refused_by_name(written):
         read_model("nowhere.usda")
 
 
+def test_armatures_are_rotors_and_words_of_solvers_are_told(written):
+    """Of a hinge in g cm^2, of a slide in g; what is written for one solver and bears on the motion is dropped by name."""
+    text = STAGE.replace(
+        "float physics:lowerLimit = -120", "float physics:lowerLimit = -120\n float physxJoint:armature = 20000"
+    )
+    text = text.replace(
+        "float physics:lowerLimit = -40", "float physics:lowerLimit = -40\n float newton:armature = 300"
+    )
+    text = text.replace("float physics:upperLimit = 90", "float physics:upperLimit = 90\n float mjc:frictionloss = 0.5")
+    found = read_model(written(text))
+    assert {name.rpartition("_")[2]: joint.armature for name, joint in found.robot.joints.items() if joint.armature} == {
+        "hinge": pytest.approx(0.002), "slide": pytest.approx(0.3)
+    }  # fmt: skip
+    assert sum("rotor" in name for name in found.assembly.bodies) == 4
+    assert [entry.element for entry in found.report.of(DROPPED) if "mjc:frictionloss" in entry.what] == [
+        'PhysicsRevoluteJoint name="/rig/hinge"'
+    ]
+
+
 @pytest.mark.parametrize("seeds", [range(150), *more([range(150, 3000)])], ids=len)
 def test_damaged_stages_are_read_or_refused_in_a_sentence(seeds, written, capfd):
     """Whatever is wrong in them, and within a second each; what the library says itself is swallowed."""
