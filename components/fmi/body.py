@@ -180,8 +180,8 @@ class Fmu(Body):
         if not (self.kinetic or self.potential):
             return None
         energy = self._tail(q, KINETIC) + self._tail(q, POTENTIAL)
-        given = self._tail(q, WORK)
-        return np.asarray(given - given[0] - (energy - energy[0]))
+        lost = self._tail(q, WORK) - energy
+        return np.asarray(lost - lost[int(np.argmax(np.isfinite(lost)))])
 
     def output(self, name: str, q: Array) -> Array:
         """A recorded output over time, (n,)."""

@@ -23,6 +23,7 @@ from scenarios.fmi.variables import UNITS, Layout, Port, Scalar
 WRAPPERS = {2: "pythonfmu", 3: "pythonfmu3"}
 BINARIES = ("*.so", "*.dll", "*.dylib")
 MAX_PORTS = 64  # that are shown where nobody says which
+POINT = "point"  # said behind a port that is moved: its place alone, and it turns as it likes
 EPOCH = (1980, 1, 1, 0, 0, 0)  # of all files in it, so that one model makes one file
 CLASS = "ModularModel"
 SCRIPT = """from scenarios.fmi.slave import Fmi{version}Slave, hold
@@ -43,17 +44,19 @@ def export_fmu(
     """Write a model as a co-simulation FMU, and tell its variables.
 
     `ports` are held from outside: they take forces, and show their motion; `moved`: ports that take their motion, and show the
-    force that it takes; `watch`: ports that only show their motion, all of a small model where nobody says which. `parameters`:
-    numeric settings of a ready system (`target`) that may be changed before it is initialised.
+    force that it takes, or of "body.port:point" its place alone; `watch`: ports that only show their motion, all of
+    a small model where nobody says which. `parameters`: numeric settings of a ready system (`target`) that may be changed before
+    it is initialised.
     """
     wrapper = _wrapper(version)
     held = [_port(model, name, True) for name in ports]
     if moved:
         coupling = _glued(coupling)
         held += _moved(model, moved, dt, coupling, project)
-        if both := [name for name in moved if name in ports]:
+        led = [name.partition(":")[0] for name in moved]
+        if both := [name for name in led if name in ports]:
             raise ModelError(f"port '{both[0]}' is to take forces and to be moved; choose one.")
-    taken = {*ports, *moved}
+    taken = {*ports, *(port.name for port in held)}
     shown = [_port(model, name, False) for name in (_all_ports(model) if watch is None else watch) if name not in taken]
     numbers = {name: float(value) for name, value in (parameters or {}).items()}
     about: dict[str, Any] = {
@@ -152,7 +155,13 @@ def _moved(model: Assembly, names: Sequence[str], dt: float, coupling: Any, proj
     from coordinator import Simulation
     from scenarios.fmi.led_ports import standing
 
-    ports = [_port(model, name, False) for name in names]
+    ports = []
+    for given in names:
+        name, _, how = given.partition(":")
+        if how not in ("", POINT):
+            raise ModelError(f"port '{given}': it is moved as a whole, '{name}', or its place alone, '{name}:{POINT}'.")
+        port = _port(model, name, False)
+        ports.append(replace(port, turns=port.turns and not how))
     with Simulation(model, dt, coupling, project_velocities=project) as simulation:
         return [replace(port, moved=True, start=tuple(standing(simulation, port.name, port.turns))) for port in ports]
 

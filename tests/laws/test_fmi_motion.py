@@ -167,14 +167,18 @@ def in_space(**more):
     return model
 
 
+def lower_of(whole):
+    alone = Assembly(gravity=whole.gravity)
+    alone.add("lower", whole.bodies["lower"])
+    return alone
+
+
 def exported(whole, folder, version, **more):
     """The lower body of a model as an FMU that is moved at its start."""
     from scenarios.fmi.writing import export_fmu
 
-    alone = Assembly(gravity=whole.gravity)
-    alone.add("lower", whole.bodies["lower"])
     file = folder / f"lower{version}.fmu"
-    export_fmu(alone, file, more.pop("dt", 1e-3), version=version, moved=["lower.start"], **more)
+    export_fmu(lower_of(whole), file, more.pop("dt", 1e-3), version=version, moved=["lower.start"], **more)
     return file
 
 
@@ -278,3 +282,37 @@ def test_its_state_goes_into_another_instance_to_the_same_bits(tmp_path):
             unit.advance(force, 1e-3)
     assert np.array_equal(one.pose, other.pose) and np.array_equal(one.slope, other.slope)
     assert one.machine.has(SETTLE)
+
+
+def test_what_is_glued_within_bears_the_springs_outside_as_a_body_of_ours(tmp_path):
+    """Its place shows a force only a step later: the prediction does the same, or the margin would not be one."""
+    from scenarios.fmi.writing import export_fmu
+
+    whole, errors = scenarios.load("double-pendulum"), []
+    for dt in (2e-3, 1e-3):
+        export_fmu(lower_of(whole), tmp_path / "glued.fmu", dt, coupling=Glued(), ports=["lower.start"])
+        with Simulation(replaced(whole, "lower", tmp_path / "glued.fmu"), dt) as simulation:
+            assert simulation.margins["elbow"] == pytest.approx(1.25, rel=1e-3)
+            run = simulation.run(0.4)
+        errors.append(
+            np.abs(run.position("lower.start") - ran(whole, dt, Penalty(), 0.4).position("lower.start")).max()
+        )
+    assert errors[1] < 1e-5 and errors[0] / errors[1] > 3.0
+
+
+def test_a_port_that_its_own_joints_hold_in_one_direction_is_no_reversed_force(tmp_path):
+    """The upper rod with its pivot inside: no force moves its end along the rod, and what turns it bends the way."""
+    from scenarios.fmi.writing import export_fmu
+
+    whole = scenarios.load("double-pendulum")
+    alone = Assembly(gravity=whole.gravity)
+    alone.add("upper", whole.bodies["upper"])
+    alone.join("pivot", Revolute(), "ground", "upper.start")
+    export_fmu(alone, tmp_path / "upper.fmu", 2e-3, coupling=Glued(), ports=["upper.end"])
+    export_fmu(lower_of(whole), tmp_path / "led.fmu", 2e-3, moved=["lower.start:point"])
+    model = Assembly(gravity=whole.gravity)
+    model.add("upper", Fmu(str(tmp_path / "upper.fmu"), ports={"end": "upper.end"}, dimension=2))
+    model.add("lower", Fmu(str(tmp_path / "led.fmu"), ports={"start": "lower.start"}, dimension=2))
+    model.join("elbow", Revolute(), "upper.end", "lower.start")
+    run, inside = ran(model, 2e-3, Glued(), 0.1), ran(whole, 2e-3, Glued(), 0.1)
+    assert run.position("upper.end") == pytest.approx(inside.position("upper.end"), abs=2e-7)

@@ -190,6 +190,14 @@ class BlackBox(Body):
         found: Array = self._describe("kinetic_energy", q=q, v=v)
         return found
 
+    def leaked(self, q: Array) -> Array | None:
+        """As its own class reckons, where it does [J]."""
+        try:
+            found: Array | None = self._describe("leaked", q=q)
+        except (AttributeError, Refusal):
+            return None
+        return found
+
     def potential_energy(self, q: Array, gravity: Array) -> Array:
         """In uniform gravity [J], shape (...)."""
         found: Array = self._describe("potential_energy", q=q, gravity=gravity)
