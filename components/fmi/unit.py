@@ -61,6 +61,7 @@ class Unit:
             self.map: Any = self.mapping(self.machine, ports, what)
             energies = [variable for variable in (body.kinetic, body.potential) if variable]
             self.told = self.machine.signals([*energies, *body.outputs], what)
+            self.machine.follow(body.signals, what)
             self.settles = self.machine.signals([SETTLE], what) if self.machine.has(SETTLE) else None
         except ModelError as error:
             raise ModelError(f"{what}: {error}" if what not in str(error) else str(error)) from error
