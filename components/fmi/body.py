@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -38,7 +39,7 @@ class Fmu(Body):
 
     names_functions: ClassVar[tuple[str, ...]] = ("file",)
 
-    file: str | Mapping[str, str]
+    file: str | PathLike[str] | Mapping[str, str]
     ports: Mapping[str, PowerPort | str] = field(kw_only=True)
     dimension: int = field(kw_only=True, default=3)
     parameters: Mapping[str, Any] = field(kw_only=True, default_factory=dict)
@@ -53,6 +54,8 @@ class Fmu(Body):
     time_limit: float | None = field(kw_only=True, default=None)
 
     def __post_init__(self) -> None:
+        if isinstance(self.file, PathLike):
+            object.__setattr__(self, "file", str(self.file))
         super().__post_init__()
         give(self.files.values())
 

@@ -93,6 +93,15 @@ class Machine:
         member, variable = self._find(name)
         return member.archive.variable(variable, what)
 
+    def terminal(self, name: str) -> dict[str, str]:
+        """Variables by the names of the members of a terminal; none where nobody describes one of that name."""
+        for called, archive in self.archives.items():
+            prefix = f"{called}." if called else ""
+            members = archive.terminals.get(name.removeprefix(prefix)) if name.startswith(prefix) else None
+            if members is not None:
+                return {member: prefix + variable for member, variable in members.items()}
+        return {}
+
     def has(self, name: str) -> bool:
         """Whether there is such a variable."""
         member, _, rest = (ALONE, ".", name) if ALONE in self.members else name.partition(".")

@@ -213,19 +213,29 @@ def _experiment(root: ElementTree.Element, dt: float, until: float | None) -> No
     ElementTree.SubElement(root, "DefaultExperiment", {"startTime": "0.0", **end, "stepSize": repr(dt)})
 
 
-def description_two(name: str, token: str, layout: Layout, dt: float, until: float | None, title: str) -> bytes:
-    """modelDescription.xml of FMI 2."""
+def _frame(
+    version: int, name: str, token: str, layout: Layout, dt: float, until: float | None, title: str
+) -> tuple[ElementTree.Element, ElementTree.Element]:
+    """What both versions say alike: the root, and where its variables go."""
     root = ElementTree.Element(
-        "fmiModelDescription", fmiVersion="2.0", modelName=name, guid=token, description=title,
-        generationTool=f"modular {__version__}", variableNamingConvention="structured",
+        "fmiModelDescription", {
+            "fmiVersion": f"{version}.0", "modelName": name, "guid" if version == 2 else "instantiationToken": token,
+            "description": title, "generationTool": f"modular {__version__}", "variableNamingConvention": "structured",
+        },
     )  # fmt: skip
-    ElementTree.SubElement(
-        root, "CoSimulation", modelIdentifier=name, needsExecutionTool="true", canHandleVariableCommunicationStepSize="true",
-        canNotUseMemoryManagementFunctions="true", canGetAndSetFMUstate="true", canSerializeFMUstate="true",
-    )  # fmt: skip
+    state = "state" if version == 2 else "State"
+    told = {"modelIdentifier": name, "needsExecutionTool": "true", "canHandleVariableCommunicationStepSize": "true"}
+    told |= {"canNotUseMemoryManagementFunctions": "true"} if version == 2 else {}
+    told |= {f"canGetAndSetFMU{state}": "true", f"canSerializeFMU{state}": "true"}
+    ElementTree.SubElement(root, "CoSimulation", told)
     _units(root, layout)
     _experiment(root, dt, until)
-    variables = ElementTree.SubElement(root, "ModelVariables")
+    return root, ElementTree.SubElement(root, "ModelVariables")
+
+
+def description_two(name: str, token: str, layout: Layout, dt: float, until: float | None, title: str) -> bytes:
+    """modelDescription.xml of FMI 2."""
+    root, variables = _frame(2, name, token, layout, dt, until, title)
     for reference, scalar in enumerate(layout.scalars):
         variable = ElementTree.SubElement(variables, "ScalarVariable", _attributes(scalar, reference))
         real = {} if scalar.unit is None else {"unit": scalar.unit}
@@ -243,17 +253,7 @@ def description_two(name: str, token: str, layout: Layout, dt: float, until: flo
 
 def description_three(name: str, token: str, layout: Layout, dt: float, until: float | None, title: str) -> bytes:
     """modelDescription.xml of FMI 3."""
-    root = ElementTree.Element(
-        "fmiModelDescription", fmiVersion="3.0", modelName=name, instantiationToken=token, description=title,
-        generationTool=f"modular {__version__}", variableNamingConvention="structured",
-    )  # fmt: skip
-    ElementTree.SubElement(
-        root, "CoSimulation", modelIdentifier=name, needsExecutionTool="true", canHandleVariableCommunicationStepSize="true",
-        canGetAndSetFMUState="true", canSerializeFMUState="true",
-    )  # fmt: skip
-    _units(root, layout)
-    _experiment(root, dt, until)
-    variables = ElementTree.SubElement(root, "ModelVariables")
+    root, variables = _frame(3, name, token, layout, dt, until, title)
     for reference, scalar in enumerate(layout.scalars):
         real = _attributes(scalar, reference) | ({} if scalar.unit is None else {"unit": scalar.unit})
         if scalar.start is not None:

@@ -1,6 +1,8 @@
 """FMUs that take motion and show forces: the thesis's X-T and X-X beside T-T, held against our own bodies and closed forms."""
 
+import shutil
 import warnings
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -316,3 +318,25 @@ def test_a_port_that_its_own_joints_hold_in_one_direction_is_no_reversed_force(t
     model.join("elbow", Revolute(), "upper.end", "lower.start")
     run, inside = ran(model, 2e-3, Glued(), 0.1), ran(whole, 2e-3, Glued(), 0.1)
     assert run.position("upper.end") == pytest.approx(inside.position("upper.end"), abs=2e-7)
+
+
+TERMINAL = """<fmiTerminalsAndIcons fmiVersion="3.0"><Terminals><Terminal name="hub" matchingRule="bus" terminalKind="of.ours">{}
+</Terminal></Terminals></fmiTerminalsAndIcons>"""
+
+
+def test_a_terminal_tells_which_variables_a_port_is_made_of(tmp_path):
+    """The names of a stranger's variables are in its file, and nobody has to write them down."""
+    port = made_fmus.told_port()
+    members = {f"{kind}.{axis}": name for kind in ("position", "velocity", "acceleration", "force")
+               for axis, name in zip("xy", getattr(port, kind), strict=True)}  # fmt: skip
+    members |= {"angle": "angle", "angular_velocity": "omega", "angular_acceleration": "alpha", "moment": "mz"}
+    told = [f'<TerminalMemberVariable variableName="{name}" memberName="{member}" variableKind="signal"/>'
+            for member, name in members.items()]  # fmt: skip
+    file = shutil.copy(made_fmus.told(), tmp_path / "told.fmu")
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("terminalsAndIcons/terminalsAndIcons.xml", TERMINAL.format("".join(told)))
+    by_name, by_hand = (ran(on_a_rod(led(file, port=given)), 1e-3, Glued(), 0.05) for given in ("hub", port))
+    for key in (0, 1):
+        assert np.array_equal(by_name.state("lower")[key], by_hand.state("lower")[key])
+    with pytest.raises(ModelError, match=r"no variables 'hook.position.x', … and no such terminal"):
+        Simulation(on_a_rod(led(file, port="hook")), 1e-3)
