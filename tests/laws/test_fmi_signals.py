@@ -6,7 +6,7 @@ import pytest
 import made_fmus
 from components import Controller, NewtonEulerBody, OutputOf, Revolute, Sine
 from components.fmi import Fmu
-from coordinator import Glued, Penalty, Simulation
+from coordinator import BlackBox, Glued, Penalty, Simulation
 from modular import Assembly, ModelError
 
 pytest.importorskip("fmpy", reason="FMPy is not installed; pip install -e '.[fmi]'")
@@ -67,6 +67,24 @@ def test_a_controller_reads_what_an_fmu_shows(coupling):
     expected = 3.0 * dt * np.concatenate([[0.0], np.cumsum(shown[:-1])]) / 0.5
     wheel, (q, v, *_) = run.bodies["wheel"], run.state("wheel")
     assert wheel.angular_velocity_of("hub", q, v) == pytest.approx(expected, abs=1e-9)
+
+
+def test_at_a_worker_too_to_the_same_bits(monkeypatch):
+    monkeypatch.setenv("MODULAR_ALLOW", "fmpy")
+    data = driven("co-simulation").to_data()
+    box = BlackBox(data.pop("class"), worker="plant", ports=["hub"], dimension=2, data=data)
+    found = []
+    for body, there in (
+        (driven("co-simulation"), {}),
+        (box, {"workers": {"plant": ["disc"], "rest": ["wheel"]}, "launcher": "here"}),
+    ):
+        made = model(body)
+        made.apply("motor", Controller(proportional, {"speed": OutputOf("disc", "omega")}), "ground", "wheel.hub")
+        with Simulation(made, 0.01, Penalty(), **there) as simulation:
+            run = simulation.run(0.1)
+            found.append((run.digest, run.bodies["disc"].output("omega", run.state("disc")[0])))
+    assert found[0][0] == found[1][0] and np.array_equal(found[0][1], found[1][1])
+    assert found[0][1][-1] > 0.1
 
 
 def test_what_is_not_there_is_refused_with_what_is():
