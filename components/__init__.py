@@ -53,7 +53,15 @@ from components.joints import (
     SphericalWithPin,
     Universal,
 )
-from components.sensors import Accelerometer, AngleBetween, DistanceBetween, ForceIn, TurningBetween, WayBetween
+from components.sensors import (
+    Accelerometer,
+    AngleBetween,
+    DistanceBetween,
+    ForceIn,
+    OutputOf,
+    TurningBetween,
+    WayBetween,
+)
 from components.solids import Solid
 
 __all__ = [
@@ -91,6 +99,7 @@ __all__ = [
     "Moment",
     "Motor",
     "NewtonEulerBody",
+    "OutputOf",
     "Planar",
     "PointMassRod",
     "PointOnLine",

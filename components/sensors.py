@@ -113,6 +113,18 @@ class Accelerometer(Sensor):
 
 
 @dataclass(frozen=True)
+class OutputOf(Sensor):
+    """A variable that the program within a body shows, one of the `outputs` of an `Fmu`, in SI units."""
+
+    body: str
+    name: str
+
+    def read(self, sight: Sight) -> float:
+        """As it was at the end of the last tick."""
+        return sight.output(self.body, self.name)
+
+
+@dataclass(frozen=True)
 class ForceIn(Sensor):
     """Force of a joint, a spring or any other force on its second port (or on its only one), along the axes of a port [N].
 

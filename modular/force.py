@@ -305,6 +305,9 @@ class Sight(Protocol):
     def axes(self, port: str) -> Array:
         """Axes of a port as rows."""
 
+    def output(self, body: str, name: str) -> float:
+        """A variable that a body shows beside its motion."""
+
     def spin(self, port: str) -> Array:
         """Angular velocity of a port [rad/s], three numbers, or one in the plane."""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from modular.allowed import allowed
 from modular.component import Read
@@ -18,6 +19,7 @@ from modular.errors import ModelError
 
 REMEDY = "pip install 'modular-multibody[fmi]'"
 EXCHANGE, CO_SIMULATION = "model exchange", "co-simulation"
+TERMINALS = "terminalsAndIcons/terminalsAndIcons.xml"
 PACKAGE = "fmpy"  # by whose name people allow FMUs that files and messages name (modular/allowed.py)
 _given: set[str] = set()  # files that a program of this process has named itself
 _opened: dict[tuple[str, float, int], Archive] = {}
@@ -57,6 +59,7 @@ class Archive:
     folder: Path
     description: Any  # FMPy's ModelDescription
     variables: dict[str, Variable]
+    terminals: dict[str, dict[str, str]]  # by name: variables by the names of members
 
     @property
     def version(self) -> int:
@@ -142,7 +145,7 @@ def _unpacked(package: Any, path: Path) -> Archive:
         raise ModelError(f"FMU '{path}' cannot be read: {_first_line(error)}") from error
     if major not in (2, 3):
         raise ModelError(f"FMU '{path}' is of FMI {description.fmiVersion}; FMI 2 and FMI 3 are read.")
-    found = Archive(path, folder, description, _variables(description))
+    found = Archive(path, folder, description, _variables(description), _terminals(folder, path))
     if not found.kinds:
         raise ModelError(f"FMU '{path}' offers neither co-simulation nor model exchange.")
     return found
@@ -175,6 +178,24 @@ def _variables(description: Any) -> dict[str, Variable]:
             1.0 if base is None else float(base.factor),
             None if base is None else (base.kg, base.m, base.s, base.A, base.K, base.mol, base.cd, base.rad),
         )
+    return found
+
+
+def _terminals(folder: Path, path: Path) -> dict[str, dict[str, str]]:
+    """What terminalsAndIcons.xml says belongs together."""
+    file = folder / TERMINALS
+    if not file.is_file():
+        return {}
+    try:
+        root = ElementTree.parse(file).getroot()
+    except ElementTree.ParseError as error:
+        raise ModelError(f"FMU '{path}': its {TERMINALS} cannot be read: {_first_line(error)}") from error
+    found = {}
+    for terminal in root.iterfind("Terminals/Terminal"):
+        members = terminal.iterfind("TerminalMemberVariable")
+        found[terminal.get("name", "")] = {
+            member.get("memberName", ""): member.get("variableName", "") for member in members
+        }
     return found
 
 

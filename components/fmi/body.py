@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from components.courses import Course
 from components.fmi.archive import give
 from components.fmi.port import PowerPort, axes_of
 from modular.body import Body
@@ -28,7 +30,8 @@ class Fmu(Body):
     file: an FMU of FMI 2 or 3, or {"member": file} of several, whose `connections` {"one.input": "other.output"} hand outputs on.
     ports: a `PowerPort` by the name of each port, or the name that its variables begin with ("tip" for tip.position.x, …, as
     `modular export-fmu` names them). parameters: of any type, by name. kind: "co-simulation" or "model exchange"; the first that is
-    offered unless said otherwise. mass [kg]: what its neighbours may know of it; nothing moves by it. kinetic, potential: variables
+    offered unless said otherwise. signals: inputs that follow courses over time, by name (`Sine`, `Ramp`, `Smooth`), in SI units.
+    mass [kg]: what its neighbours may know of it; nothing moves by it. kinetic, potential: variables
     that tell its energies [J], with which the ledger says what it leaks. outputs: variables that are recorded with its coordinates.
     refresh: ticks between two measurements of how it answers forces. time_limit [s]: for its beginning and for each step; one that
     takes longer is given up (its calls are made in a thread of their own, so that nobody waits for ever).
@@ -36,10 +39,11 @@ class Fmu(Body):
 
     names_functions: ClassVar[tuple[str, ...]] = ("file",)
 
-    file: str | Mapping[str, str]
+    file: str | PathLike[str] | Mapping[str, str]
     ports: Mapping[str, PowerPort | str] = field(kw_only=True)
     dimension: int = field(kw_only=True, default=3)
     parameters: Mapping[str, Any] = field(kw_only=True, default_factory=dict)
+    signals: Mapping[str, Course] = field(kw_only=True, default_factory=dict)
     connections: Mapping[str, str] = field(kw_only=True, default_factory=dict)
     interface: str | None = field(kw_only=True, default=None)
     mass: float = field(kw_only=True, default=0.0)
@@ -50,6 +54,8 @@ class Fmu(Body):
     time_limit: float | None = field(kw_only=True, default=None)
 
     def __post_init__(self) -> None:
+        if isinstance(self.file, PathLike):
+            object.__setattr__(self, "file", str(self.file))
         super().__post_init__()
         give(self.files.values())
 
@@ -102,6 +108,12 @@ class Fmu(Body):
             found.append(f"body '{name}': refresh = {self.refresh!r}; give a number of ticks from 1 on.")
         if self.time_limit is not None and not (isinstance(self.time_limit, int | float) and self.time_limit > 0.0):
             found.append(f"body '{name}': time_limit = {self.time_limit!r}; give a time in seconds, or leave it out.")
+        signals: Mapping[str, Any] = self.signals
+        for variable, course in signals.items():
+            if not isinstance(course, Course) or course.width != 1:
+                found.append(
+                    f"body '{name}': signals['{variable}'] = {course!r}; give a course of one number, such as Sine(0.2, 3.0)."
+                )
         ports: Mapping[str, Any] = self.ports
         for port, given in ports.items():
             if isinstance(given, PowerPort):
@@ -180,8 +192,8 @@ class Fmu(Body):
         if not (self.kinetic or self.potential):
             return None
         energy = self._tail(q, KINETIC) + self._tail(q, POTENTIAL)
-        given = self._tail(q, WORK)
-        return np.asarray(given - given[0] - (energy - energy[0]))
+        lost = self._tail(q, WORK) - energy
+        return np.asarray(lost - lost[int(np.argmax(np.isfinite(lost)))])
 
     def output(self, name: str, q: Array) -> Array:
         """A recorded output over time, (n,)."""

@@ -28,8 +28,8 @@ FEWER = 1e-5  # of the tolerance: an error so small that half as many parts do
 class Exchange:
     """Members of a network that are integrated together."""
 
-    def __init__(self, members: list[Instance], wire: Callable[[], None], tolerance: float) -> None:
-        """`wire`: hands outputs on to inputs, as they stand."""
+    def __init__(self, members: list[Instance], wire: Callable[[float], None], tolerance: float) -> None:
+        """`wire`: at a time, hands outputs on to inputs, as they stand."""
         from scipy.integrate import DOP853  # half a second, for those who need it
 
         self._tableau = DOP853.A, DOP853.B, DOP853.C, DOP853.E3, DOP853.E5
@@ -103,7 +103,7 @@ class Exchange:
             if len(array):
                 array[:] = x[rows]
                 self._f(member, "fmi2SetContinuousStates", "fmi3SetContinuousStates", values, len(array))
-        self._wire()
+        self._wire(time)
 
     def slope(self, time: float, x: Array) -> Array:
         """How the states change."""

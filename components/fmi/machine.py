@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from components.courses import Course
 from components.fmi.archive import CO_SIMULATION, EXCHANGE, Archive, Variable, opened
 from components.fmi.aside import Aside
 from components.fmi.exchange import Exchange
@@ -58,7 +59,8 @@ class Machine:
             self.close()
             raise
         exchanged = [member for member in self.members.values() if member.kind == EXCHANGE]
-        self.exchange = Exchange(exchanged, self._hand_on, tolerance) if exchanged else None
+        self.exchange = Exchange(exchanged, self._show_at, tolerance) if exchanged else None
+        self._courses: tuple[Signals, Sequence[Course]] | None = None
         self._stepping = [member for member in self.members.values() if member.kind == CO_SIMULATION]
 
     def _in_time(self, what: str, act: Callable[[], Any]) -> Any:
@@ -90,6 +92,15 @@ class Machine:
         """What is known of a variable."""
         member, variable = self._find(name)
         return member.archive.variable(variable, what)
+
+    def terminal(self, name: str) -> dict[str, str]:
+        """Variables by the names of the members of a terminal; none where nobody describes one of that name."""
+        for called, archive in self.archives.items():
+            prefix = f"{called}." if called else ""
+            members = archive.terminals.get(name.removeprefix(prefix)) if name.startswith(prefix) else None
+            if members is not None:
+                return {member: prefix + variable for member, variable in members.items()}
+        return {}
 
     def has(self, name: str) -> bool:
         """Whether there is such a variable."""
@@ -123,6 +134,21 @@ class Machine:
         for member, numbers, places in signals.parts:
             found[places] = member.ask(numbers)
         return found
+
+    def follow(self, courses: Mapping[str, Course], what: str) -> None:
+        """Inputs that follow courses over time from now on."""
+        if courses:
+            self._courses = self.signals(list(courses), what), list(courses.values())
+
+    def _follow(self, time: float) -> None:
+        if self._courses is not None:
+            signals, courses = self._courses
+            self.tell(signals, np.array([course.at(time)[0, 0] for course in courses]))
+
+    def _show_at(self, time: float) -> None:
+        """What is integrated sees its inputs as they are then."""
+        self._follow(time)
+        self._hand_on()
 
     def _hand_on(self) -> None:
         """Outputs become inputs, again where inputs show in outputs at once."""
@@ -162,6 +188,7 @@ class Machine:
             (member.again if getattr(member, "begun", False) else member.begin)(mine, given)
             member.begun = True  # type: ignore[attr-defined]
         self.time = 0.0
+        self._follow(0.0)
         if self.exchange is not None:
             self.exchange.begin()
         self._hand_on()
@@ -174,6 +201,7 @@ class Machine:
             self._in_time(f"stepped by {h:g} s", partial(self._step, h))
 
     def _step(self, h: float) -> None:
+        self._follow(self.time + 0.5 * h)  # what is held in a step is held at its middle
         if self._wires:
             self._hand_on()
         if self.exchange is not None:

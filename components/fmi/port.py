@@ -62,25 +62,30 @@ class PowerPort(Component):
 
     @classmethod
     def called(cls, name: str, machine: Machine, dimension: int) -> Self:
-        """The port whose variables are called as `modular export-fmu` calls them: name.position.x, name.force.x, ..."""
-        name, axes = structured(name), AXES[dimension]
+        """The port whose variables are called as `modular export-fmu` calls them: name.position.x, name.force.x, ...
+
+        Where the FMU describes a terminal of that name (FMI 3, 2.4.9; FMI 2 files may hold the same), they are its members
+        position.x, force.x, ..., whatever they are called.
+        """
+        terminal, axes = machine.terminal(name), AXES[dimension]
+        name = structured(name)
         found: dict[str, Names] = {}
-        for what in ("position", "velocity", "force", "acceleration", "force_rate"):
-            names = [f"{name}.{what}.{axis}" for axis in axes]
+
+        def take(what: str, members: Sequence[str]) -> None:
+            names = [terminal.get(member, f"{name}.{member}") for member in members]
             if all(map(machine.has, names)):
                 found[what] = names
+
+        for what in ("position", "velocity", "force", "acceleration", "force_rate"):
+            take(what, [f"{what}.{axis}" for axis in axes])
         turning = [""] if dimension == 2 else [f".{axis}" for axis in axes]
         for what in ("angular_velocity", "moment", "angular_acceleration", "moment_rate"):
-            names = [f"{name}.{what}{axis}" for axis in turning]
-            if all(map(machine.has, names)):
-                found[what] = names
-        angles = [f"{name}.angle"] if dimension == 2 else [f"{name}.orientation.{axis}" for axis in "wxyz"]
-        if all(map(machine.has, angles)):
-            found["orientation"] = angles
+            take(what, [f"{what}{axis}" for axis in turning])
+        take("orientation", ["angle"] if dimension == 2 else [f"orientation.{axis}" for axis in "wxyz"])
         if missing := [what for what in ("position", "velocity", "force") if what not in found]:
             raise ModelError(
-                f"port '{name}': the FMU has no variables '{name}.{missing[0]}.x', …; give a PowerPort(position=[…], "
-                "velocity=[…], force=[…]) with the names that it has."
+                f"port '{name}': the FMU has no variables '{name}.{missing[0]}.x', … and no such terminal; give a "
+                "PowerPort(position=[…], velocity=[…], force=[…]) with the names that it has."
             )
         given: dict[str, Any] = {**found}
         return cls(**given)

@@ -360,7 +360,7 @@ class Fmus:
                 "machine": unit.machine.as_data(), "pose": unit.pose.copy(), "twist": unit.twist.copy(),
                 "slope": unit.slope.copy(), "force": unit.force.copy(), "free": unit.free.copy(),
                 "compliance": unit.compliance.copy(), "root": unit.root.copy(), "work": unit.work,
-                "ticks": unit.ticks, "since": unit.since,
+                "ticks": unit.ticks, "since": unit.since, "beta": unit.beta,
             }
             for name, unit in zip(self.names, self.units, strict=True)
         }  # fmt: skip
@@ -373,6 +373,7 @@ class Fmus:
             for key in ("pose", "twist", "slope", "force", "free", "compliance", "root"):
                 setattr(unit, key, np.array(kept[key]))
             unit.work, unit.ticks, unit.since = float(kept["work"]), int(kept["ticks"]), int(kept["since"])
+            unit.beta = float(kept["beta"])
             self._record(k)
 
 

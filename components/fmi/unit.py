@@ -24,7 +24,9 @@ from modular.errors import CouplingError, ModelError
 
 UNIT = 1.0  # force [N] and moment [N m] by which answers are measured
 SETTLE = "settle"  # input of our own FMUs: forces have jumped, find accelerations anew
+KNOWN_BETAS, NEAR_BETA = (0.0, 0.25, 1.0 / 6.0), 0.02
 LEAST_ANSWER = 1e-12  # of the largest: motions that no force makes
+AGAINST = 1e-3  # of the largest: so much does a step turn what a joint within holds
 
 
 def machine_and_ports(name: str, body: Fmu) -> tuple[Machine, list[PowerPort]]:
@@ -59,6 +61,7 @@ class Unit:
             self.map: Any = self.mapping(self.machine, ports, what)
             energies = [variable for variable in (body.kinetic, body.potential) if variable]
             self.told = self.machine.signals([*energies, *body.outputs], what)
+            self.machine.follow(body.signals, what)
             self.settles = self.machine.signals([SETTLE], what) if self.machine.has(SETTLE) else None
         except ModelError as error:
             raise ModelError(f"{what}: {error}" if what not in str(error) else str(error)) from error
@@ -69,6 +72,9 @@ class Unit:
         self.work, self.ticks, self.since = 0.0, 0, 0
         self.dt = 0.0
         self.settings = (0.25, 0.5)  # beta and gamma of Newmark
+        self.beta = (
+            -1.0
+        )  # what of a force at the end of a step its place there shows, x += beta h^2 a; -1: as the settings say
         self.compliance = np.zeros((len(self.still), len(self.still)))
         self.root = self.compliance
         self.begin: Any = None  # saved state at which the present step began
@@ -118,7 +124,7 @@ class Unit:
 
     def predicted(self, h: float) -> tuple[Array, Array]:
         """Pose and twist h from now, as Newmark's scheme predicts them."""
-        beta, gamma = self.settings
+        beta, gamma = self.settings if self.beta < 0.0 else (self.beta, self.settings[1])
         way = (h * self.twist + (0.5 - beta) * h * h * self.slope).reshape(self.map.count, -1)
         return np.array([moved(pose, step) for pose, step in zip(self.pose, way, strict=True)]), (
             self.twist + (1.0 - gamma) * h * self.slope
@@ -208,7 +214,7 @@ class Unit:
     def _unit_steps(self, again: Callable[[], None], force: Array, h: float) -> Array:
         """Columns of the compliance: what one step shows under unit forces at its end, over what it shows without."""
         found = np.zeros_like(self.compliance)
-        slopes = []
+        slopes, poses = [], []
         for row in [None, *self.map.inputs_at]:
             again()
             end = force.copy()
@@ -216,11 +222,26 @@ class Unit:
                 end[row] += UNIT
             self.map.tell(force, end, h)
             self.machine.step(h)
-            _, twist, slope = self.map.read()
+            pose, twist, slope = self.map.read()
+            poses.append(pose)
             slopes.append(slope.copy() if self.map.accelerates else twist * (2.0 / h))
         for row, slope in zip(self.map.inputs_at, slopes[1:], strict=True):
             found[:, row] = (slope - slopes[0]) / UNIT
+        if self.map.accelerates and not self.ticks:
+            self.beta = self._seen_in_place([self._way(poses[0], pose) / UNIT for pose in poses[1:]], found, h)
         return found
+
+    def _seen_in_place(self, ways: list[Array], answers: Array, h: float) -> float:
+        """What of a force at the end of a step the place there shows.
+
+        Nothing within glued joints, a quarter between springs, a sixth where a force that changes linearly is integrated. The
+        prediction leaves out as much: only then is the place that joints see the one to which the last forces have led, and their
+        springs bear the step as beside bodies of ours (central differences of the predicted places, whatever beta is).
+        """
+        columns = answers[:, self.map.inputs_at].T
+        total = float(np.sum(columns * columns))
+        share = float(np.sum(np.array(ways) * columns)) / (h * h * total) if total > 0.0 else 0.25
+        return next((known for known in KNOWN_BETAS if abs(share - known) < NEAR_BETA), min(max(share, 0.0), 0.5))
 
     def _turned(self) -> Array:
         """The compliance that was measured at the start, turned with each port since."""
@@ -245,7 +266,7 @@ class Unit:
                 f"body '{self.name}': '{self.body.called}' does not move under a force on its ports: unit forces change nothing "
                 "in a step. Are the variables of its force inputs right?"
             )
-        if values[0] < -1e-6 * values[-1]:
+        if values[0] < -AGAINST * values[-1]:
             raise ModelError(
                 f"body '{self.name}': '{self.body.called}' moves against a force on a port (answers from {values[0]:.3g} to "
                 f"{values[-1]:.3g} m/s² per N). Force and moment must act on the FMU, in the axes of its position and velocity."

@@ -54,6 +54,21 @@ class Instruments:
         body, q, _, _ = self._state(name)
         return np.asarray(body.port_axes(name.port, q))
 
+    def output(self, body: str, name: str) -> float:
+        """A variable that a body shows beside its motion."""
+        system = self._system
+        if body not in system.body_home:
+            raise ModelError(missing("body", body, list(system.body_home), "sensor"))
+        described: Any = system.described[body]
+        known = list(getattr(described, "outputs", ()))
+        if name not in known:
+            raise ModelError(
+                f"sensor: body '{body}' shows no variable '{name}'; "
+                + (f"it has {', '.join(known)}." if known else "name it in the outputs=[…] of an Fmu.")
+            )
+        stack = system.body_home[body]
+        return float(described.output(name, stack.state()["q"][stack.row[body]].copy()))
+
     def spin(self, port: str) -> Array:
         """Angular velocity of a port in the world [rad/s]: three numbers, or one in the plane."""
         name, d = PortName.parse(port, "sensor"), len(self.gravity)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ def summary(run: Run) -> dict[str, str]:
     }
     if len(run) and energy is not None:
         lines["energy"] = f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"
+    if leaks := leaked_within(run):
+        name = max(leaks, key=lambda body: abs(leaks[body]))
+        lines["leaked within bodies"] = f"{leaks[name]:.3g} J at {name}"
     worst = worst_violation(run)
     if worst:
         lines["largest joint violation"] = f"{worst[1]:.3g} at {worst[0]}"
@@ -49,6 +52,24 @@ def summary(run: Run) -> dict[str, str]:
     if run.obstacles:
         lines["cannot be repeated from its folder"] = " ".join(run.obstacles)
     return lines
+
+
+def leaked_within(run: Run) -> dict[str, float]:
+    """What bodies lost at most, or won, beside what they were given [J], of those that reckon that."""
+    found: dict[str, float] = {}
+    bodies: dict[str, Any] = dict(run.bodies)
+    for name, body in bodies.items():
+        if not hasattr(
+            body, "leaked"
+        ):  # what is moved by its own equations of motion leaks nothing that joints do not book
+            continue
+        try:
+            lost = body.leaked(run.state(name)[0])
+        except ModelError:  # a black box that nobody can ask any more
+            continue
+        if lost is not None and np.isfinite(lost).any():
+            found[name] = float(lost[np.nanargmax(np.abs(lost))])
+    return found
 
 
 def worst_violation(run: Run) -> tuple[str, float] | None:

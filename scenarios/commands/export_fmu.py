@@ -26,8 +26,8 @@ def export_fmu(
     motion: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="BODY.PORT",
-            help="A port that is moved from outside: it shows the force this takes; may be repeated.",
+            metavar="BODY.PORT[:point]",
+            help="A port that is moved from outside, or its place alone: it shows the force this takes; may be repeated.",
         ),
     ] = None,
     watch: Annotated[

@@ -23,6 +23,7 @@ from scenarios.fmi.variables import UNITS, Layout, Port, Scalar
 WRAPPERS = {2: "pythonfmu", 3: "pythonfmu3"}
 BINARIES = ("*.so", "*.dll", "*.dylib")
 MAX_PORTS = 64  # that are shown where nobody says which
+POINT = "point"  # said behind a port that is moved: its place alone, and it turns as it likes
 EPOCH = (1980, 1, 1, 0, 0, 0)  # of all files in it, so that one model makes one file
 CLASS = "ModularModel"
 SCRIPT = """from scenarios.fmi.slave import Fmi{version}Slave, hold
@@ -43,17 +44,19 @@ def export_fmu(
     """Write a model as a co-simulation FMU, and tell its variables.
 
     `ports` are held from outside: they take forces, and show their motion; `moved`: ports that take their motion, and show the
-    force that it takes; `watch`: ports that only show their motion, all of a small model where nobody says which. `parameters`:
-    numeric settings of a ready system (`target`) that may be changed before it is initialised.
+    force that it takes, or of "body.port:point" its place alone; `watch`: ports that only show their motion, all of
+    a small model where nobody says which. `parameters`: numeric settings of a ready system (`target`) that may be changed before
+    it is initialised.
     """
     wrapper = _wrapper(version)
     held = [_port(model, name, True) for name in ports]
     if moved:
         coupling = _glued(coupling)
         held += _moved(model, moved, dt, coupling, project)
-        if both := [name for name in moved if name in ports]:
+        led = [name.partition(":")[0] for name in moved]
+        if both := [name for name in led if name in ports]:
             raise ModelError(f"port '{both[0]}' is to take forces and to be moved; choose one.")
-    taken = {*ports, *moved}
+    taken = {*ports, *(port.name for port in held)}
     shown = [_port(model, name, False) for name in (_all_ports(model) if watch is None else watch) if name not in taken]
     numbers = {name: float(value) for name, value in (parameters or {}).items()}
     about: dict[str, Any] = {
@@ -152,7 +155,13 @@ def _moved(model: Assembly, names: Sequence[str], dt: float, coupling: Any, proj
     from coordinator import Simulation
     from scenarios.fmi.led_ports import standing
 
-    ports = [_port(model, name, False) for name in names]
+    ports = []
+    for given in names:
+        name, _, how = given.partition(":")
+        if how not in ("", POINT):
+            raise ModelError(f"port '{given}': it is moved as a whole, '{name}', or its place alone, '{name}:{POINT}'.")
+        port = _port(model, name, False)
+        ports.append(replace(port, turns=port.turns and not how))
     with Simulation(model, dt, coupling, project_velocities=project) as simulation:
         return [replace(port, moved=True, start=tuple(standing(simulation, port.name, port.turns))) for port in ports]
 
@@ -204,19 +213,29 @@ def _experiment(root: ElementTree.Element, dt: float, until: float | None) -> No
     ElementTree.SubElement(root, "DefaultExperiment", {"startTime": "0.0", **end, "stepSize": repr(dt)})
 
 
-def description_two(name: str, token: str, layout: Layout, dt: float, until: float | None, title: str) -> bytes:
-    """modelDescription.xml of FMI 2."""
+def _frame(
+    version: int, name: str, token: str, layout: Layout, dt: float, until: float | None, title: str
+) -> tuple[ElementTree.Element, ElementTree.Element]:
+    """What both versions say alike: the root, and where its variables go."""
     root = ElementTree.Element(
-        "fmiModelDescription", fmiVersion="2.0", modelName=name, guid=token, description=title,
-        generationTool=f"modular {__version__}", variableNamingConvention="structured",
+        "fmiModelDescription", {
+            "fmiVersion": f"{version}.0", "modelName": name, "guid" if version == 2 else "instantiationToken": token,
+            "description": title, "generationTool": f"modular {__version__}", "variableNamingConvention": "structured",
+        },
     )  # fmt: skip
-    ElementTree.SubElement(
-        root, "CoSimulation", modelIdentifier=name, needsExecutionTool="true", canHandleVariableCommunicationStepSize="true",
-        canNotUseMemoryManagementFunctions="true", canGetAndSetFMUstate="true", canSerializeFMUstate="true",
-    )  # fmt: skip
+    state = "state" if version == 2 else "State"
+    told = {"modelIdentifier": name, "needsExecutionTool": "true", "canHandleVariableCommunicationStepSize": "true"}
+    told |= {"canNotUseMemoryManagementFunctions": "true"} if version == 2 else {}
+    told |= {f"canGetAndSetFMU{state}": "true", f"canSerializeFMU{state}": "true"}
+    ElementTree.SubElement(root, "CoSimulation", told)
     _units(root, layout)
     _experiment(root, dt, until)
-    variables = ElementTree.SubElement(root, "ModelVariables")
+    return root, ElementTree.SubElement(root, "ModelVariables")
+
+
+def description_two(name: str, token: str, layout: Layout, dt: float, until: float | None, title: str) -> bytes:
+    """modelDescription.xml of FMI 2."""
+    root, variables = _frame(2, name, token, layout, dt, until, title)
     for reference, scalar in enumerate(layout.scalars):
         variable = ElementTree.SubElement(variables, "ScalarVariable", _attributes(scalar, reference))
         real = {} if scalar.unit is None else {"unit": scalar.unit}
@@ -234,17 +253,7 @@ def description_two(name: str, token: str, layout: Layout, dt: float, until: flo
 
 def description_three(name: str, token: str, layout: Layout, dt: float, until: float | None, title: str) -> bytes:
     """modelDescription.xml of FMI 3."""
-    root = ElementTree.Element(
-        "fmiModelDescription", fmiVersion="3.0", modelName=name, instantiationToken=token, description=title,
-        generationTool=f"modular {__version__}", variableNamingConvention="structured",
-    )  # fmt: skip
-    ElementTree.SubElement(
-        root, "CoSimulation", modelIdentifier=name, needsExecutionTool="true", canHandleVariableCommunicationStepSize="true",
-        canGetAndSetFMUState="true", canSerializeFMUState="true",
-    )  # fmt: skip
-    _units(root, layout)
-    _experiment(root, dt, until)
-    variables = ElementTree.SubElement(root, "ModelVariables")
+    root, variables = _frame(3, name, token, layout, dt, until, title)
     for reference, scalar in enumerate(layout.scalars):
         real = _attributes(scalar, reference) | ({} if scalar.unit is None else {"unit": scalar.unit})
         if scalar.start is not None:

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coordinator.record.across import internal_errors, joint_forces, joint_gaps, joint_turns, ledgers, reading
+from coordinator.record.at_a_glance import leaked_within
 from coordinator.record.coordinates import anything_acts, coordinates, efforts, some_samples
 from coordinator.record.ever import Ever
 from coordinator.record.run import Run
@@ -24,6 +25,7 @@ from scenarios.report.page import peak, quantity, worst
 from scenarios.report.progress import waiting
 
 MAX_ROWS = 12
+MAX_LEAKS = 4  # bodies
 MAX_SAMPLES = 1000  # at which efforts are worked out for a table or a picture
 ROUNDING_SHARE = 1e-12  # of the extent: rounding
 REST_ENERGY_SHARE = 1e-12  # of the energy at hand: less in motion is rounding
@@ -103,6 +105,11 @@ def overview(run: Run) -> dict[str, str]:
             f"{_joules(book.total[k])} (kinetic {_joules(book.kinetic[k])}, potential {_joules(book.potential[k])})"
         )
     lines["energy drift"] = drift_text(book)
+    leaks = leaked_within(run)
+    if leaks:
+        shown = worst({name: abs(value) for name, value in leaks.items()}, MAX_LEAKS)
+        left = f"; and {len(leaks) - MAX_LEAKS} more" if len(leaks) > MAX_LEAKS else ""
+        lines["leaked within"] = "; ".join(f"{name} {quantity(leaks[name], 'J')}" for name in shown) + left
     if run.estimate:
         lines["estimated error"] = estimate_text(run)
     if run.verified:

@@ -144,6 +144,10 @@ def test_damping_within_is_told_as_leaked():
     )
     assert run.bodies["disc"].leaked(run.state("disc")[0])[-1] == pytest.approx(lost, rel=1e-8)
     assert mass == run.bodies["disc"].total_mass
+    from scenarios.report.summary import overview
+
+    assert run.summary()["leaked within bodies"] == f"{lost:.3g} J at disc"
+    assert overview(run)["leaked within"] == f"disc {lost:.3g} J"
 
 
 def test_networks_of_model_exchange_are_exact_and_of_co_simulation_first_order():
@@ -290,7 +294,9 @@ def test_at_a_worker_it_gives_the_bits_of_one_at_hand(coupling, allowed):
     one = ran(on_a_rod(theirs()), 1e-3, coupling).digest
     assert ran(on_a_rod(at_a_worker()), 1e-3, coupling).digest == one
     with Simulation(on_a_rod(at_a_worker()), 1e-3, coupling, **there) as simulation:
-        assert simulation.run(0.2).digest == one
+        run = simulation.run(0.2)
+        assert run.digest == one
+        assert run.summary()["leaked within bodies"].endswith(" J at lower")  # asked of the worker
 
 
 @pytest.mark.campaign

@@ -1,6 +1,8 @@
 """FMUs that take motion and show forces: the thesis's X-T and X-X beside T-T, held against our own bodies and closed forms."""
 
+import shutil
 import warnings
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -167,14 +169,18 @@ def in_space(**more):
     return model
 
 
+def lower_of(whole):
+    alone = Assembly(gravity=whole.gravity)
+    alone.add("lower", whole.bodies["lower"])
+    return alone
+
+
 def exported(whole, folder, version, **more):
     """The lower body of a model as an FMU that is moved at its start."""
     from scenarios.fmi.writing import export_fmu
 
-    alone = Assembly(gravity=whole.gravity)
-    alone.add("lower", whole.bodies["lower"])
     file = folder / f"lower{version}.fmu"
-    export_fmu(alone, file, more.pop("dt", 1e-3), version=version, moved=["lower.start"], **more)
+    export_fmu(lower_of(whole), file, more.pop("dt", 1e-3), version=version, moved=["lower.start"], **more)
     return file
 
 
@@ -278,3 +284,59 @@ def test_its_state_goes_into_another_instance_to_the_same_bits(tmp_path):
             unit.advance(force, 1e-3)
     assert np.array_equal(one.pose, other.pose) and np.array_equal(one.slope, other.slope)
     assert one.machine.has(SETTLE)
+
+
+def test_what_is_glued_within_bears_the_springs_outside_as_a_body_of_ours(tmp_path):
+    """Its place shows a force only a step later: the prediction does the same, or the margin would not be one."""
+    from scenarios.fmi.writing import export_fmu
+
+    whole, errors = scenarios.load("double-pendulum"), []
+    for dt in (2e-3, 1e-3):
+        export_fmu(lower_of(whole), tmp_path / "glued.fmu", dt, coupling=Glued(), ports=["lower.start"])
+        with Simulation(replaced(whole, "lower", tmp_path / "glued.fmu"), dt) as simulation:
+            assert simulation.margins["elbow"] == pytest.approx(1.25, rel=1e-3)
+            run = simulation.run(0.4)
+        errors.append(
+            np.abs(run.position("lower.start") - ran(whole, dt, Penalty(), 0.4).position("lower.start")).max()
+        )
+    assert errors[1] < 1e-5 and errors[0] / errors[1] > 3.0
+
+
+def test_a_port_that_its_own_joints_hold_in_one_direction_is_no_reversed_force(tmp_path):
+    """The upper rod with its pivot inside: no force moves its end along the rod, and what turns it bends the way."""
+    from scenarios.fmi.writing import export_fmu
+
+    whole = scenarios.load("double-pendulum")
+    alone = Assembly(gravity=whole.gravity)
+    alone.add("upper", whole.bodies["upper"])
+    alone.join("pivot", Revolute(), "ground", "upper.start")
+    export_fmu(alone, tmp_path / "upper.fmu", 2e-3, coupling=Glued(), ports=["upper.end"])
+    export_fmu(lower_of(whole), tmp_path / "led.fmu", 2e-3, moved=["lower.start:point"])
+    model = Assembly(gravity=whole.gravity)
+    model.add("upper", Fmu(str(tmp_path / "upper.fmu"), ports={"end": "upper.end"}, dimension=2))
+    model.add("lower", Fmu(str(tmp_path / "led.fmu"), ports={"start": "lower.start"}, dimension=2))
+    model.join("elbow", Revolute(), "upper.end", "lower.start")
+    run, inside = ran(model, 2e-3, Glued(), 0.1), ran(whole, 2e-3, Glued(), 0.1)
+    assert run.position("upper.end") == pytest.approx(inside.position("upper.end"), abs=2e-7)
+
+
+TERMINAL = """<fmiTerminalsAndIcons fmiVersion="3.0"><Terminals><Terminal name="hub" matchingRule="bus" terminalKind="of.ours">{}
+</Terminal></Terminals></fmiTerminalsAndIcons>"""
+
+
+def test_a_terminal_tells_which_variables_a_port_is_made_of(tmp_path):
+    """The names of a stranger's variables are in its file, and nobody has to write them down."""
+    port = made_fmus.told_port()
+    members = {f"{kind}.{axis}": name for kind in ("position", "velocity", "acceleration", "force")
+               for axis, name in zip("xy", getattr(port, kind), strict=True)}  # fmt: skip
+    members |= {"angle": "angle", "angular_velocity": "omega", "angular_acceleration": "alpha", "moment": "mz"}
+    told = [f'<TerminalMemberVariable variableName="{name}" memberName="{member}" variableKind="signal"/>'
+            for member, name in members.items()]  # fmt: skip
+    file = shutil.copy(made_fmus.told(), tmp_path / "told.fmu")
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("terminalsAndIcons/terminalsAndIcons.xml", TERMINAL.format("".join(told)))
+    by_name, by_hand = (ran(on_a_rod(led(file, port=given)), 1e-3, Glued(), 0.05) for given in ("hub", port))
+    for key in (0, 1):
+        assert np.array_equal(by_name.state("lower")[key], by_hand.state("lower")[key])
+    with pytest.raises(ModelError, match=r"no variables 'hook.position.x', … and no such terminal"):
+        Simulation(on_a_rod(led(file, port="hook")), 1e-3)

@@ -190,6 +190,24 @@ class BlackBox(Body):
         found: Array = self._describe("kinetic_energy", q=q, v=v)
         return found
 
+    def leaked(self, q: Array) -> Array | None:
+        """As its own class reckons, where it does [J]."""
+        try:
+            found: Array | None = self._describe("leaked", q=q)
+        except (AttributeError, Refusal):
+            return None
+        return found
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """Variables that it shows beside its motion, as they were given."""
+        return tuple(self.description.get("outputs", ()))
+
+    def output(self, name: str, q: Array) -> Array:
+        """One of them, of its coordinates."""
+        found: Array = self._describe("output", name=name, q=q)
+        return found
+
     def potential_energy(self, q: Array, gravity: Array) -> Array:
         """In uniform gravity [J], shape (...)."""
         found: Array = self._describe("potential_energy", q=q, gravity=gravity)

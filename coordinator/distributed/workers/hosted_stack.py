@@ -56,7 +56,7 @@ OFFERS = (
 )
 DESCRIBED = frozenset(
     {
-        "port_motion", "kinetic_energy", "potential_energy", "momentum", "mass_centre", "internal_violation",
+        "port_motion", "kinetic_energy", "potential_energy", "leaked", "output", "momentum", "mass_centre", "internal_violation",
         "internal_violation_rate",
     }
 )  # fmt: skip  # what a description says of coordinates
