@@ -77,8 +77,10 @@ def as_typed(sentence: str) -> str:
 
 
 def options_as_typed(sentence: str) -> str:
-    """Names in a list that are written for Python as the command takes them: `hold=['crank']` as `--hold crank`."""
-    return re.sub(r"\b(hold)=\['([^'\s]+)'\]", r"--\1 \2", sentence)
+    """Keywords that are written for Python as a command takes them: `hold=['pin']` as `--hold pin`, `seek=True` as `--seek`."""
+    sentence = re.sub(r"\b(hold)=\['([^'\s]+)'\]", r"--\1 \2", sentence)
+    sentence = sentence.replace("Simulation(…, project_velocities=True)", "--project-velocities")
+    return re.sub(r"\b(steady|seek|anywhere)=True\b", r"--\1", sentence)
 
 
 def couplings_as_typed(sentence: str) -> str:

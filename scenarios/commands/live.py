@@ -112,8 +112,10 @@ def live(
         check_viewer()
         from coordinator.laboratory.acts import Resume
         from coordinator.laboratory.session import Session
+        from scenarios.laboratory.gate import check_host
         from scenarios.laboratory.opening import Laboratory
 
+        check_host(host, anywhere=anywhere)  # before anything is made
         launch_config = launch_config_for(
             console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind
         )  # fmt: skip

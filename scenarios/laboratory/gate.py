@@ -80,6 +80,15 @@ class Gated:
         self.close()
 
 
+def check_host(host: str, *, anywhere: bool) -> None:
+    """Refuse an address that other machines reach, unless that is meant."""
+    if not anywhere and not _is_loopback(host):
+        raise ModelError(
+            f"the live view would be open to other machines at host {host!r}; take 127.0.0.1, or say anywhere=True "
+            "if others may control this simulation (its token then crosses the network unencrypted)"
+        )
+
+
 def open_server(
     *, host: str = "127.0.0.1", port: int = 0, token: str | None = None, label: str = "modular", anywhere: bool = False
 ) -> Gated:
@@ -94,11 +103,7 @@ def open_server(
         raise ModelError(
             f"the live view needs viser ({error}); get it with: python -m pip install 'modular-multibody[live]'"
         ) from error
-    if not anywhere and not _is_loopback(host):
-        raise ModelError(
-            f"the live view would be open to other machines at host {host!r}; take 127.0.0.1, or say anywhere=True "
-            "if others may control this simulation (its token then crosses the network unencrypted)"
-        )
+    check_host(host, anywhere=anywhere)
     token = secrets.token_urlsafe(32) if token is None else token
     if not re.fullmatch(r"[A-Za-z0-9_-]{16,128}", token):
         raise ModelError(

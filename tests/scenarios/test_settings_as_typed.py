@@ -66,9 +66,18 @@ def test_the_run_folder_remembers_coupling_and_rule():
     assert settings["internal"]["frequency"] == 1.0
 
 
-def test_what_is_to_be_held_is_told_as_it_is_typed():
-    result = modular("assemble", "four-bar", "--branches")
-    assert result.exit_code == 2 and "hold more, such as its crank: --hold crank, or give" in result.stderr
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("assemble", "four-bar", "--branches"), "hold more, such as its crank: --hold crank, or give"),
+        (("modes", "bicycle"), "or ask for those about a motion that goes on: --steady."),
+        (("live", "double-pendulum", "--host", "0.0.0.0", "--no-browser"), "take 127.0.0.1, or say --anywhere if"),
+    ],
+)
+def test_what_helps_is_told_as_it_is_typed_and_nothing_is_left(words, said):
+    result = modular(*words)
+    assert result.exit_code == 2 and said in result.stderr
+    assert not Path("runs").exists()
 
 
 def test_a_folder_without_keys_says_so_and_how_to_make_one():
