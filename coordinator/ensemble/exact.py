@@ -8,7 +8,7 @@ itself is not differenced: it is carried by the differentiated formulas (coordin
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from coordinator.ensemble.tangent_run import AHEAD, PART, STENCIL, Accompanied, 
 from coordinator.ensemble.variants import Variants
 from coordinator.equations.common_formulas import CommonFormulas
 from coordinator.equations.formulas import Formulas
+from coordinator.equations.one_of_many import models_in, numbers_in_rows
 from coordinator.record.recorder import Segment
 from coordinator.record.run import Run
 from coordinator.system import System
@@ -117,7 +118,8 @@ def beginning_of(model: Assembly, dt: float, ways: Ways) -> Beginning:
     variants.check()
     for row, (d, k) in enumerate(moves, 1):
         models[d][k] = variants.model_of(row)
-    names, found = _begun(variants, dt, frozenset(whole))
+    named = _Named(whole)
+    names, found = _begun(variants, dt, named)
 
     def slope(values: Array) -> Array:
         total = np.zeros((count, values.shape[1]))
@@ -130,18 +132,16 @@ def beginning_of(model: Assembly, dt: float, ways: Ways) -> Beginning:
         if numbers[:, k].any():
             changes[name] = changes.get(name, 0.0) + numbers[:, k]
     of_bodies = [{name: each[:, place] for name, place in columns.items()} for each in (q, v)]
-    return Beginning(frozenset(whole), changes, of_bodies[0], of_bodies[1], stencils, models, steps)
+    return Beginning(named.whole, changes, of_bodies[0], of_bodies[1], stencils, models, steps)
 
 
-def _begun(
-    variants: Variants, dt: float, whole: frozenset[str]
-) -> tuple[tuple[dict[str, slice], list[str]], list[Array]]:
+def _begun(variants: Variants, dt: float, named: _Named) -> tuple[tuple[dict[str, slice], list[str]], list[Array]]:
     """Places, velocities and numbers in the formulas of all variants, and what their columns are."""
     count = len(variants)
     copies = side_by_side(variants, range(count))
     copies.schedule.clear()
     try:
-        with Accompanied(copies, dt, _Named(whole)) as simulation:
+        with Accompanied(copies, dt, named) as simulation:
             common: CommonFormulas = simulation.system.cache["formulas"]
             motions, written = common.motions, common.written
             found = [array[:count].copy() for array in (motions.q, motions.v, motions.parameters)]
@@ -152,10 +152,23 @@ def _begun(
 
 
 class _Named:
-    """One that asks for names, and for nothing else."""
+    """One that asks for names of all numbers that differ between variants, and for nothing else."""
 
-    def __init__(self, whole: frozenset[str]) -> None:
-        self.whole = whole
+    def __init__(self, owners: Iterable[str]) -> None:
+        self.whole = frozenset(owners)
+
+    def names(self, system: System) -> frozenset[str]:
+        """Of components that were given, and of what differs in the rows of bodies."""
+        models = models_in(system)
+        differing = {
+            f"{name}.{one.label}"
+            for name in models[0]
+            if name in self.whole
+            for one in numbers_in_rows(system, models, name)
+            if np.ptp(one.values) > 0.0 or np.any(one.named != one.named[0])
+        }
+        self.whole |= differing
+        return self.whole
 
     def configured(self, system: System, common: CommonFormulas) -> None:
         """Nothing."""

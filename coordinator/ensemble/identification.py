@@ -18,7 +18,7 @@ import numpy as np
 
 from coordinator.couplings import Coupling
 from coordinator.ensemble.ensemble import Ensemble
-from coordinator.ensemble.gradients import By, columns_of, differences, directions
+from coordinator.ensemble.gradients import DIFFERENCES, By, columns_of, derivatives, directions
 from coordinator.ensemble.parameters import parameter
 from coordinator.ensemble.variants import Variants
 from coordinator.record.run import Run
@@ -83,13 +83,13 @@ class Identified:
 
 def identify(
     model: Assembly, dt: float, coupling: Coupling | str | None = None, *, by: By, recordings: Sequence[Recording], until: float,
-    record_every: int = 1, max_iterations: int = 30,
+    record_every: int = 1, max_iterations: int = 30, method: str = DIFFERENCES,
 ) -> Identified:  # fmt: skip
     """Numbers with which the runs of a model are nearest to what was measured, from those that it has.
 
-    `by`: as of `gradient`. Unknown states at the beginning are numbers as others are.
+    `by` and `method`: as of `gradient`. Unknown states at the beginning are numbers as others are.
     """
-    problem = _Problem(model, dt, coupling, directions(model, by), list(recordings), until, record_every)
+    problem = _Problem(model, dt, coupling, directions(model, by), list(recordings), until, record_every, method)
     offsets, damping, iterations = np.zeros(len(problem.ways)), START_DAMPING, 0
     residual, jacobian = problem.look(offsets)
     while iterations < max_iterations:
@@ -130,6 +130,7 @@ class _Problem:
     recordings: list[Recording]
     until: float
     record_every: int
+    method: str
 
     def __post_init__(self) -> None:
         if not self.recordings:
@@ -176,9 +177,9 @@ class _Problem:
     def look(self, offsets: Array) -> tuple[Array, Array]:
         """Residuals of all recordings, and their derivatives."""
         found = [
-            differences(
+            derivatives(
                 model, self.dt, self.coupling, lambda run, k=k: self._residual(k, run), self.ways, offsets, self.until, 2,  # type: ignore[misc]
-                self.record_every,
+                self.record_every, self.method,
             )
             for k, model in enumerate(self.models)
         ]  # fmt: skip

@@ -64,7 +64,7 @@ def parameter(model: Assembly, name: str) -> Parameter:
     if kind != GRAVITY and not path:
         raise ModelError(f"Ensemble: vary '{name}': which number of it? {_offers(found.member(model))}")
     value = found.of(model)
-    if isinstance(value, Component | str | bool) or (isinstance(value, tuple) and not _numbers(value)):
+    if isinstance(value, Component | str | bool | Mapping) or (isinstance(value, tuple) and not _numbers(value)):
         raise ModelError(f"Ensemble: vary '{name}': {value!r} is no number; {_offers(value)}")
     return found
 
@@ -147,6 +147,8 @@ def _inside(value: Any, part: str, name: str) -> Any:
             return value[int(part)]
         there = f"there are {len(value)} there, from 0 to {len(value) - 1}" if value else "there is none"
         raise ModelError(f"Ensemble: vary '{name}': {there}.")
+    if isinstance(value, Mapping) and part in value:
+        return value[part]
     if isinstance(value, JointEdge | ForceEdge) and part in OF_EDGES and hasattr(value, part):
         return getattr(value, part)
     if part in _fields(value):
@@ -169,6 +171,8 @@ def changed(value: Any, changes: Sequence[tuple[Sequence[str], Any]]) -> Any:
         return value._replace(
             **{part or "joint": changed(getattr(value, part or "joint"), more) for part, more in parts.items()}
         )
+    if isinstance(value, Mapping):
+        return {**value, **{part: changed(value[part], more) for part, more in parts.items()}}
     if isinstance(value, tuple | list):
         items = list(value)
         for part, more in parts.items():
@@ -180,11 +184,15 @@ def changed(value: Any, changes: Sequence[tuple[Sequence[str], Any]]) -> Any:
 
 
 def _what(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "what is there"
     value = _described(value)
     return f"a {type(value).__name__}" if dataclasses.is_dataclass(value) else repr(value)
 
 
 def _known(value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        return list(value)
     more = [part for part in OF_EDGES if isinstance(value, JointEdge | ForceEdge) and hasattr(value, part)]
     return [*_fields(value), *more]
 

@@ -50,7 +50,7 @@ Motion = dict[str, tuple[Array, Array, Array]]  # by body: q, v, a, (directions,
 class Beginning:
     """By what the beginning of a motion and its numbers change, for each direction."""
 
-    whole: frozenset[str]  # components whose numbers change
+    whole: frozenset[str]  # components whose numbers change, and numbers in the rows of bodies that do
     changes: Mapping[str, Array]  # of the numbers in the formulas by name, (directions,)
     q: Mapping[str, Array]  # by body, (directions, …)
     v: Mapping[str, Array]
@@ -163,13 +163,16 @@ class _Along:
 
     def __init__(self, beginning: Beginning, every: int, instant: Callable[..., Array | float]) -> None:
         self.beginning, self.every, self.instant = beginning, every, instant
-        self.whole = beginning.whole
         self.samples: dict[int, Motion] = {}
         self.sizes: list[Array] = []  # of tangents after each step, (directions,)
         self.extent = 1.0
         self.where: dict[str, slice] = {}  # columns of each body, in the order of the formulas
         self.was: dict[str, slice] = {}  # the same before the last change
         self.order = self.order_before = np.empty(0, np.int64)  # of these columns, among those of the system
+
+    def names(self, system: System) -> frozenset[str]:
+        """Of whatever changes."""
+        return self.beginning.whole
 
     def configured(self, system: System, common: CommonFormulas) -> None:
         """New formulas, new code."""

@@ -15,7 +15,8 @@ import numpy as np
 
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.equations.corrections import corrections_of_place, corrections_of_velocity
-from coordinator.equations.one_of_many import Model, first_of, models_in, numbers_of
+from coordinator.equations.one_of_many import Model, first_of, models_in, numbers_in_rows, numbers_of
+from coordinator.equations.parameters import numbers_of_gravity
 from coordinator.equations.runge_kutta import Motions, stepping_loop
 from coordinator.equations.smallest import Smallest
 from coordinator.equations.solved import LOOSE, LOST_PIVOT, Solved
@@ -45,6 +46,7 @@ class CommonFormulas:
     def __init__(self, system: System, equations: Equations, whole: frozenset[str] = frozenset()) -> None:
         self.system, self.equations = system, equations
         self.smallest: Smallest | None = None
+        self.whole = whole
         equations.go(*equations.read())
         # lengths and angles that forces take from where bodies stand
         equations.forces(float(system.elements.clock[TIME]))
@@ -97,12 +99,36 @@ class CommonFormulas:
             len(self.shared),
         )
         self.motions = Motions(len(models), sizes)
-        for k, model in enumerate(models):
-            known = numbers_of(self.system, model, written.taken)
-            lacking = [name for name in order if name not in known]
+        self._fill(models, order)
+
+    def _fill(self, models: list[Model], order: list[str]) -> None:
+        """The parameters of all models: numbers in rows of bodies column by column, then all others."""
+        table, places = self.motions.parameters[: len(models)], {name: k for k, name in enumerate(order)}
+        missing = set(order)
+        for name in self.written.columns:
+            for one in numbers_in_rows(self.system, models, name):
+                label, named = f"{name}.{one.label}", one.named
+                others = np.flatnonzero(named != named[0])
+                if label not in self.whole and len(others):
+                    told = (
+                        f"{label} is {one.values[0]:.3g} in one and {one.values[others[0]]:.3g} in the other (M: masses, gram: "
+                        "lengths, w: where ports are), and what is 0 or 1 in one has no name"
+                    )
+                    raise self._stranger(others.tolist(), told)
+                if label in missing:
+                    table[:, places[label]] = one.values
+                    missing.remove(label)
+        for name, value in numbers_of_gravity(self.system.gravity).items():
+            if name in missing:
+                table[:, places[name]] = value
+                missing.remove(name)
+        for k, model in enumerate(models if missing else ()):
+            known = numbers_of(self.system, model, self.written.taken, self.whole)
+            lacking = sorted(missing - known.keys())
             if lacking:
                 raise self._stranger([k], f"there is no '{lacking[0]}'")
-            self.motions.parameters[k] = [known[name] for name in order]
+            for name in missing:
+                table[k, places[name]] = known[name]
 
     def _stranger(self, which: list[int], reason: str) -> Stranger:
         first, other = (next(iter(self.models[k].values())) for k in (0, which[0]))

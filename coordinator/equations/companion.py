@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 class Companion(Protocol):
     """One that is told of every step and of every change."""
 
-    whole: frozenset[str]  # components all of whose numbers have names in the formulas, also those that are nothing
+    def names(self, system: System) -> frozenset[str]:
+        """Components, or single numbers, that are to have names in the formulas also where they are nothing."""
 
     def configured(self, system: System, common: CommonFormulas) -> None:
         """Formulas were written: at the start, and after every change of the model."""

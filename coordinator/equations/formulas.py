@@ -50,7 +50,7 @@ class Formulas(Whole):
         equations = self.equations_of(system)
         companion: Companion | None = system.companion
         try:
-            common = CommonFormulas(system, equations, frozenset() if companion is None else companion.whole)
+            common = CommonFormulas(system, equations, frozenset() if companion is None else companion.names(system))
         except CouplingError:
             raise
         except ModelError as error:

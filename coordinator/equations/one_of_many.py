@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from coordinator.equations.parameters import numbers_of_force, numbers_of_gravity
 from coordinator.equations.stage import assembled
 from coordinator.system import System
 from modular.assembly import Assembly, ForceEdge, JointEdge
+from modular.naming import NumbersInRows
 from modular.port import GROUND, PortName
 
 Model = dict[str, str]  # names of the model, with those in the system
@@ -56,8 +59,14 @@ def first_of(system: System, model: Model) -> tuple[System, Assembly]:
     return alone, found
 
 
-def numbers_of(system: System, model: Model, taken: Mapping[str, tuple[str, str, tuple[int, ...]]]) -> dict[str, float]:
-    """Numbers of a model that may have names, by these names; those that forces have taken are in their rows."""
+def numbers_of(
+    system: System, model: Model, taken: Mapping[str, tuple[str, str, tuple[int, ...]]], whole: frozenset[str]
+) -> dict[str, float]:
+    """Numbers of a model that may have names, by these names; those that forces have taken are in their rows.
+
+    What is in rows of bodies alone tells `numbers_in_rows`. What is 0 has no name, unless it is of one of the `whole`: a model that
+    runs alone has formulas without it, and so other bits.
+    """
     found = numbers_of_gravity(system.gravity)
     for label, (name, column, at) in taken.items():
         stack: Any = system.force_home[model[name]].stack
@@ -66,8 +75,19 @@ def numbers_of(system: System, model: Model, taken: Mapping[str, tuple[str, str,
         if called in system.body_home:
             found |= {f"{name}.{label}": value for label, value in _numbers_of_body(system.body_home[called], called)}
         elif called in system.acting:
-            found |= {f"{name}.{label}": value for label, value in numbers_of_force(system.acting[called].force)}
+            found |= {
+                f"{name}.{label}": value
+                for label, value in numbers_of_force(system.acting[called].force, zeros=name in whole)
+            }
     return found
+
+
+def numbers_in_rows(system: System, models: Sequence[Model], name: str) -> Iterator[NumbersInRows]:
+    """Numbers of a body in all models, where its stack says which; nothing where they are not of one kind."""
+    stacks: list[Any] = [system.body_home.get(model[name]) for model in models]
+    first = stacks[0]
+    if hasattr(first, "numbers_in_rows") and all(stack is first for stack in stacks):
+        yield from first.numbers_in_rows(np.array([first.row[model[name]] for model in models]))
 
 
 def _numbers_of_body(stack: Any, name: str) -> list[tuple[str, float]]:

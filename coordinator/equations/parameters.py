@@ -22,7 +22,7 @@ from modular.table import COMMON
 Naming = Callable[[str, float], Term]
 GRAVITY = "gravity"
 SAME = 1e-12  # of slopes: what a number enters in proportion
-SIGNED = frozenset({"rest", "force", "moment", "torque", "wind", "target"})  # fields that may be negative
+SIGNED = frozenset({"rest", "force", "moment", "torque", "wind", "target", "M", "gram", "w"})  # that may be negative
 
 
 class Parameters:
@@ -30,7 +30,7 @@ class Parameters:
 
     def __init__(self, *, numbers: bool, running: bool = False, whole: frozenset[str] = frozenset()) -> None:
         self.numbers, self.running = numbers, running
-        self.whole = whole  # owners whose numbers have names also where they are nothing
+        self.whole = whole  # owners, or single numbers, that have names also where they are nothing
         self.values: dict[Any, float] = {}
         self.taken: dict[str, tuple[str, str, tuple[int, ...]]] = {}  # by name: force, column, and where in its row
 
@@ -39,7 +39,7 @@ class Parameters:
 
         def make(label: str, value: float) -> Term:
             value = float(value)
-            if self.numbers or (value == 0.0 and owner not in self.whole):
+            if self.numbers or (value == 0.0 and not {owner, f"{owner}.{label}"} & self.whole):
                 return Term(exact(value))
             positive = value > 0.0 and label.partition("_")[0] not in SIGNED
             one = symbol(f"{owner}.{label}" if owner else label, positive=positive)
@@ -82,13 +82,29 @@ def name_bodies(twin: TableTwin, stack: Any, parameters: Parameters) -> None:
         if kind == COMMON and name in twin.__dict__:
             twin.__dict__[name] = twin.__dict__[name][make[:count]].copy()
     twin.__dict__["make"] = np.arange(len(make))
+    if parameters.running and hasattr(stack, "numbers_in_rows"):
+        _name_rows(twin, stack, parameters)
     if not hasattr(stack, "named_numbers"):
         return
     for name, row in stack.row.items():
+        if parameters.running and getattr(stack.bodies[name], "by_rows", False):
+            continue
         columns, own = stack.named_numbers(name, parameters.named(name))
         for column, values in columns.items():
             twin.__dict__[column][row] = values
         twin.__dict__["bodies"][name].__dict__.update(own)
+
+
+def _name_rows(twin: TableTwin, stack: Any, parameters: Parameters) -> None:
+    """Names for whatever numbers in the rows of running bodies may differ between models."""
+    for name, row in stack.row.items():
+        naming = parameters.named(name)
+        for one in stack.numbers_in_rows(np.array([row])):
+            has = one.named[0] or f"{name}.{one.label}" in parameters.whole
+            number = float(one.values[0])
+            value = naming(one.label, number) if has else float(np.rint(number))  # one, or nothing
+            for place in one.places:
+                twin.__dict__[one.column][(row, *place)] = value
 
 
 def name_force(twin: TableTwin, stack: Any, name: str, force: Any, parameters: Parameters, dimension: int) -> None:
@@ -139,9 +155,9 @@ def _name_taken(twin: TableTwin, row: int, name: str, columns: set[str], base: A
             parameters.taken[f"{name}.{label}"] = name, column, at
 
 
-def numbers_of_force(force: Any) -> list[tuple[str, float]]:
-    """Numbers of a force that may have names, by these names."""
-    return [(label, value) for label, value, _, _ in _changed(force, zeros=True)] if is_dataclass(force) else []
+def numbers_of_force(force: Any, *, zeros: bool) -> list[tuple[str, float]]:
+    """Numbers of a force that may have names, by these names; `zeros`: what is 0 as well."""
+    return [(label, value) for label, value, _, _ in _changed(force, zeros=zeros)] if is_dataclass(force) else []
 
 
 def _row_of(force: Any, starts: list[int], name: str, dimension: int) -> dict[str, Any]:

@@ -276,7 +276,8 @@ class _Writer:
 def _tidy(numbers: Any) -> None:
     """Take out of geometry what rounding made of nothing."""
     for place, value in np.ndenumerate(numbers):
-        numbers[place] = tidy(float(value))
+        if not isinstance(value, Term):
+            numbers[place] = tidy(float(value))
 
 
 def _refuse_laws(forces: Any, name: str) -> None:

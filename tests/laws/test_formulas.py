@@ -122,16 +122,42 @@ def test_one_that_runs_away_is_retired_and_nobody_else_notices():
     assert np.array_equal(places[:, -1], without.run(until=0.3).position("lower.end")[:, -1])
 
 
-def test_numbers_without_a_name_in_the_formulas_are_not_passed_over():
-    """Ports of a body in other places: the formulas of the first variant hold numbers of it."""
-    model = Assembly(gravity=(0.0, -9.81))
-    model.add(
-        "plate", RigidBody(mass=1.0, inertia=0.2, centre=(0.0, 0.0), ports={"hole": (0.3, 0.1), "end": (0.0, 0.4)})
-    )
-    model.apply("spring", SpringDamper(60.0, 0.5), "ground", "plate.hole", at=(0.3, 1.0))
-    found = Ensemble(model, 0.01, Formulas(), vary={"plate.centre": np.array([[0.0, 0.0], [0.0, 0.1], [0.1, 0.1]])})
-    with pytest.raises(CouplingError, match=r"no name in the formulas.*take Glued"):
-        found.run(until=0.1)
+def plate():
+    """A rigid body whose elements stand elsewhere where its mass or its centre is another; a rod on it, a spring at a hole."""
+    model = Assembly(gravity=(0.3, -9.81))
+    ports = {"hole": (0.3, 0.1), "end": (0.0, 0.4)}
+    model.add("plate", RigidBody(mass=1.3, inertia=0.2, centre=(0.05, 0.02), ports=ports))
+    model.add("rod", Rod((0.0, 0.4), (0.7, 0.4), 0.8))
+    model.join("pin", Revolute(), "plate.end", "rod.start")
+    model.apply("spring", SpringDamper(60.0, 0.5, length=0.9), "ground", "plate.hole", at=(0.3, 1.0))
+    return model
+
+
+def test_masses_centres_and_ports_of_rigid_bodies_are_parameters():
+    vary = {
+        "plate.mass": [1.3, 2.0, 0.7, 1.0], "plate.centre": [[0.05, 0.02], [0.1, 0.2], [-0.1, 0.05], [0.2, -0.1]],
+        "plate.ports.hole.point": [[0.3, 0.1], [0.2, 0.1], [0.4, -0.2], [0.5, 0.3]], "spring.damping": [0.5, 0.3, 1.0, 2.0],
+    }  # fmt: skip
+    found = Ensemble(plate(), 0.01, Formulas(), vary=vary, record_every=3).run(until=0.3)
+    assert not found.apart and not found.retired
+    for k in range(4):
+        one, model = found.run_of(k), found.variants.model_of(k)
+        assert one.digest == run_of(model, 0.01, 0.3, record_every=3).digest
+        assert apart(one, run_of(model, 0.01, 0.3, Centralized(Generated()), record_every=3)) < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("vary", "said"),
+    [
+        ({"spring.at": [[0.3, 1.0], [0.3, 1.1], [0.4, 1.0]]}, "no name in the formulas"),
+        ({"spring.damping": [0.5, 0.0, 1.0]}, "there is no 'spring.damping'"),
+        ({"plate.centre": [[0.0, 0.4], [0.0, 0.1], [0.1, 0.1]]}, r"plate.w_1_1 is 1 in one and -0.0817 in the other"),
+    ],
+)
+def test_numbers_without_a_name_in_the_formulas_are_not_passed_over(vary, said):
+    """The formulas of the first variant hold numbers of it, or lack some."""
+    with pytest.raises(CouplingError, match=rf"{said}.*take Glued"):
+        Ensemble(plate(), 0.01, Formulas(), vary=vary).run(until=0.1)
 
 
 def pinned():

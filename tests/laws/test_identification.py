@@ -10,7 +10,7 @@ import pytest
 from components.bodies import PointMassRod
 from components.forces import SpringDamper
 from components.joints import Revolute
-from coordinator import Glued, Recording, Simulation, identify
+from coordinator import Formulas, Glued, Recording, Simulation, identify
 from modular.assembly import Assembly
 from modular.errors import ModelError
 
@@ -65,6 +65,17 @@ def test_numbers_are_missed_as_a_normal_law_has_it():
     """The bound of Cramer and Rao is reached, and no more is promised: 36 squares, whose mean is 1 and deviates by 0.24."""
     errors = np.array([errors_of(seed) for seed in range(12)])
     assert 0.3 < np.mean(np.square(errors)) < 1.9
+
+
+def test_exact_tangents_take_the_same_step():
+    recordings = [Recording(angles, measured(swing(), 5), NOISE)]
+    asked = {"by": BY, "recordings": recordings, "until": UNTIL, "record_every": 2, "max_iterations": 1}
+    one, other = (
+        identify(swing(GUESS), 1e-2, Formulas(), method=method, **asked) for method in ("exact", "differences")
+    )
+    assert one.iterations == 1 and (np.abs(one.values - GUESS) > 0.01).any()
+    assert one.values == pytest.approx(other.values, rel=1e-5)
+    assert one.deviations == pytest.approx(other.deviations, rel=1e-4)
 
 
 def test_what_the_angles_of_a_pendulum_do_not_tell_is_named():

@@ -190,6 +190,11 @@ class NaturalBody(Body):
         return np.asarray(self.mass_matrix / self.total_mass * symbol("mass", self.total_mass))
 
     @property
+    def by_rows(self) -> bool:
+        """Whether its mass matrix hangs on more than numbers that enter in proportion, as where its elements are."""
+        return True
+
+    @property
     def gram(self) -> Array:
         """The constants of the internal constraints (III.8): products of the vectors, (e - 1, e - 1)."""
         return np.asarray(self.derived.gram[0])

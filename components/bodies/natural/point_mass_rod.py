@@ -59,6 +59,11 @@ class PointMassRod(BatchedBody):
         """Two points."""
         return 2, len(self.start)
 
+    @property
+    def by_rows(self) -> bool:
+        """Its masses enter in proportion."""
+        return False
+
     @classmethod
     def lay_out(cls, bodies: Sequence[Self]) -> Layout:
         """Of two points each: A and B, the two masses."""

@@ -69,6 +69,11 @@ class Rod(BatchedBody):
         """[kg]."""
         return self.mass
 
+    @property
+    def by_rows(self) -> bool:
+        """Its mass enters in proportion, where two points carry it."""
+        return self.shape[0] > 2
+
     @classmethod
     def lay_out(cls, bodies: Sequence[Self]) -> Layout:
         """Of solid cylinders, A and B at their ends; in the plane the radius counts for nothing."""

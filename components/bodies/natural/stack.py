@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -23,7 +23,7 @@ from modular.body import Body
 from modular.elements import Array, Elements, Indices
 from modular.internal_gains import InternalGains
 from modular.loop import loops_of
-from modular.naming import Naming
+from modular.naming import Naming, NumbersInRows
 from modular.newmark import Newmark
 from modular.port import PortName
 from modular.shared_constants import group_equal
@@ -31,6 +31,8 @@ from modular.side import Mark, Side
 
 if TYPE_CHECKING:
     from components.bodies.natural.description import NaturalBody
+
+ROUNDING = 1e-14  # of masses, products and of how ports are put together: less is nothing
 
 
 class NaturalBodies(BodyStack):
@@ -192,6 +194,29 @@ class NaturalBodies(BodyStack):
         columns["gram"] = gram
         columns["mass_matrix"] = body.named_mass(symbol)
         return columns, {}
+
+    def numbers_in_rows(self, rows: Indices) -> Iterator[NumbersInRows]:
+        """Numbers of rows of bodies of one type: where their ports are, and, unless they enter in proportion, masses and lengths.
+
+        What is put together from one element alone, as a port at an end, is so in all of them.
+        """
+        makes, vectors = self.make[rows], self.shape[0] - 1
+        never = np.zeros(len(rows), bool)
+        tables = (("mass_matrix", "M", vectors + 1), ("gram", "gram", vectors))
+        for column, letter, size in tables if self.bodies[self.names[rows[0]]].by_rows else ():
+            table = getattr(self, column)[makes]
+            table[np.abs(table) < ROUNDING * np.abs(table).max(axis=(1, 2), initial=0.0)[:, None, None]] = 0.0
+            for i in range(size):
+                for j in range(i, size):
+                    places = [(i, j), (j, i)] if i != j else [(i, j)]
+                    yield NumbersInRows(f"{letter}_{i + 1}_{j + 1}", column, places, table[:, i, j], never)
+        for slot in range(int(self.numbers[rows].max(initial=0))):
+            weights = self.weights[rows, slot]
+            weights = np.where(np.abs(weights) < ROUNDING, 0.0, weights)
+            whole = np.rint(weights)
+            fixed = (np.abs(weights - whole) < ROUNDING).all(axis=1) & (np.abs(whole).sum(axis=1) == 1.0)
+            for k in range(weights.shape[1]):
+                yield NumbersInRows(f"w_{slot + 1}_{k + 1}", "weights", [(slot, k)], weights[:, k], fixed)
 
     def mass(self) -> Array:
         """M kron 1, (n, k, k)."""
