@@ -257,12 +257,10 @@ def test_bits_are_those_of_every_other_path(tmp_path):
 
 def test_a_stretch_that_workers_take_back_leaves_nothing_behind():
     """Where surfaces have strayed, workers go back and come less far: they had forgotten which blows were near."""
-    found = []
-    for settings in ({}, {"workers": 2, "launcher": "here"}):
-        with Simulation(dolls(3), DT, Glued(), **settings) as simulation:
-            run = simulation.run(0.4)
-        found.append(np.stack([run.position(f"{name}.G") for name in simulation.assembly.bodies]))
-    np.testing.assert_array_equal(*found)
+    with Simulation(dolls(3), DT, Glued()) as simulation:
+        alone = simulation.run(0.4).digest
+    with Simulation(dolls(3), DT, Glued(), workers=2, launcher="here") as simulation:
+        assert simulation.run(0.4).digest == alone
 
 
 def test_a_leg_that_is_cut_is_carried_alone():

@@ -24,6 +24,7 @@ def merge_samples(
             count = min(segment.capacity - segment.used, pieces[0].used - done)
             rows = slice(segment.used, segment.used + count)
             segment.ticks[rows] = pieces[0].ticks[done : done + count]
+            _copy_rest(system, segment, subsystems, rows)
             for subsystem, piece in zip(subsystems, pieces, strict=True):
                 _each(subsystem, system, segment, piece, rows, slice(done, done + count), _copy)
             for subsystem, piece in zip(subsystems, pieces, strict=True):
@@ -31,6 +32,19 @@ def merge_samples(
             segment.used += count
             recorder.took(count)
             done += count
+
+
+def _copy_rest(system: System, segment: Segment, subsystems: Sequence[Subsystem], to: slice) -> None:
+    """Forces that are on the ground alone belong to nobody: they are what they were."""
+    for stack, (names, series) in zip(system.forces, segment.forces, strict=True):
+        rest = np.ones(len(names), np.bool_)
+        for subsystem in subsystems:
+            table_slice = subsystem.slices.get(id(stack))
+            if table_slice is not None:
+                rest[table_slice.rows[np.flatnonzero(table_slice.owned)]] = False
+        if rest.any():
+            for key, array in series.items():
+                array[to, rest] = getattr(stack, key)[: len(names)][rest]
 
 
 def _each(
