@@ -48,6 +48,9 @@ def import_(
     contacts: Annotated[
         bool, typer.Option("--contacts/--no-contacts", help="Whether shapes for contact touch; else they are left out.")
     ] = False,
+    rotors: Annotated[
+        bool, typer.Option("--rotors/--no-rotors", help="Whether joints have the inertia of their rotors (armature).")
+    ] = True,
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse a file of which anything that bears on the motion is dropped.")
     ] = False,
@@ -90,10 +93,7 @@ def import_(
         from scenarios.settings import read_settings
         from scenarios.target import build
 
-        if out is not None and out.suffix not in OWN:
-            raise ModelError(f"--out {out}: models are written as {' or '.join(OWN)}; give such a name.")
-        if out is not None and not out.resolve().parent.is_dir():
-            raise ModelError(f"--out {out}: the folder '{out.parent}' is not there; make it first.")
+        _check_place(out)
         values = read_settings(settings or [])
         if file.suffix in OWN:
             asked = [
@@ -101,6 +101,7 @@ def import_(
                 repair and "--repair",
                 not stops and "--no-stops",
                 contacts and "--contacts",
+                not rotors and "--no-rotors",
                 strict and "--strict",
             ]
             if given := [option for option in asked if option]:
@@ -109,8 +110,9 @@ def import_(
             print_model(console, assembly)
         else:
             found = read_model(
-                file, base=base.value, repair=repair, stops=stops, contacts=contacts, strict=strict, values=values
-            )
+                file, base=base.value, repair=repair, stops=stops, contacts=contacts, rotors=rotors, strict=strict,
+                values=values,
+            )  # fmt: skip
             print_imported(console, found, full=full)
             assembly = found.assembly
         if out is not None:
@@ -118,3 +120,11 @@ def import_(
                 raise ModelError(f"--out {out}: that is the file that is read; give another name.")
             write_model(assembly, out)
             say(console, f"written: {out}")
+
+
+def _check_place(out: Path | None) -> None:
+    """Whether a model can be written there."""
+    if out is not None and out.suffix not in OWN:
+        raise ModelError(f"--out {out}: models are written as {' or '.join(OWN)}; give such a name.")
+    if out is not None and not out.resolve().parent.is_dir():
+        raise ModelError(f"--out {out}: the folder '{out.parent}' is not there; make it first.")

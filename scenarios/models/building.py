@@ -180,6 +180,8 @@ class _Builder:
         for name, value in self.begins.items():
             if name in self.names and value != 0.0:
                 self.assembly.count(self.names[name], value)
+        if rotors or wheels:  # which are light beside what they drive: springs cannot hold them at every step
+            self.assembly.suggested["coupling"] = "glued"
         self._tell_spared()
         self.assembly.pictures = tuple(pictures_of(self.robot, self.frames, self._place, self.report))
         return self.assembly

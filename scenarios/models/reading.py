@@ -15,7 +15,7 @@ from scenarios.models.building import built
 from scenarios.models.joint_values import JointValue
 from scenarios.models.markup import parsed_file
 from scenarios.models.robot import Robot
-from scenarios.models.told import APPROXIMATED, Report
+from scenarios.models.told import APPROXIMATED, DROPPED, Report
 from scenarios.models.usd_opening import ENDINGS
 
 READERS = {"robot": urdf, "mujoco": mjcf, "sdf": sdf}  # by the first element, whatever the ending
@@ -43,6 +43,7 @@ def read_model(
     repair: bool = False,
     stops: bool = True,
     contacts: bool = False,
+    rotors: bool = True,
     strict: bool = False,
     values: Mapping[str, Any] | None = None,
 ) -> Imported:
@@ -50,11 +51,18 @@ def read_model(
 
     `base`, of URDF: "fixed" holds the topmost link on the ground, "free" lets it move. `repair` takes the nearest possible
     inertia where no body has what the file says. `stops` False leaves limits of joints out, as solvers of the whole system need
-    walls with a stiffness. `contacts` lets shapes for contact touch. `strict` refuses what would drop an element that bears on
-    the motion. `values`: where joints begin [rad, m], by name; left out 0, or the stop nearest to it.
+    walls with a stiffness. `contacts` lets shapes for contact touch. `rotors` False leaves the inertia of rotors out (armature).
+    `strict` refuses what would drop an element that bears on the motion. `values`: where joints begin [rad, m], by name; left out
+    0, or the stop nearest to it.
     """
     path = Path(path)
-    for label, given in (("repair", repair), ("stops", stops), ("contacts", contacts), ("strict", strict)):
+    for label, given in (
+        ("repair", repair),
+        ("stops", stops),
+        ("contacts", contacts),
+        ("rotors", rotors),
+        ("strict", strict),
+    ):
         if not isinstance(given, bool):
             raise ModelError(f"{label} = {given!r}; give true or false.")
     if path.suffix not in IMPORTED:
@@ -72,11 +80,20 @@ def read_model(
         )
     if not stops:
         _without_stops(robot, report)
+    if not rotors:
+        _without_rotors(robot, report)
     assembly, joints = built(robot, report, base=base, repair=repair, contacts=contacts, values=values)
     assembly.title = assembly.title or path.stem
     if strict:
         report.refuse_drops()
     return Imported(assembly, report, joints, robot)
+
+
+def _without_rotors(robot: Robot, report: Report) -> None:
+    for joint in robot.joints.values():
+        if joint.armature > 0.0:
+            report.tell(DROPPED, joint.element, f"armature = {joint.armature:g}, as asked")
+            joint.armature = 0.0
 
 
 def _without_stops(robot: Robot, report: Report) -> None:

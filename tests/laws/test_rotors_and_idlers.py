@@ -36,6 +36,9 @@ def test_what_carries_rotors_moves_as_in_mujoco(tmp_path: Path):
     mujoco.mj_step(there, data, 3000)
     found = read_model(path, values=values)
     assert found.report.lines() == [] and len(found.assembly.bodies) == 9
+    assert found.assembly.suggested == {"coupling": "glued"}
+    without = read_model(path, rotors=False)
+    assert len(without.report.of(DROPPED)) == len(without.assembly.bodies) == 3 and not without.assembly.suggested
     assert sum(body.total_mass for name, body in found.assembly.bodies.items() if "turn-" not in name) == pytest.approx(
         5.2
     )
