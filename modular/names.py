@@ -64,9 +64,8 @@ def hint(name: str, names: Iterable[str]) -> str:
     known = list(names)
     lowered = {other.lower(): other for other in known}
     asked = str(name).lower()
-    words = meant(asked, lowered)
-    near = words or difflib.get_close_matches(asked, lowered, 1)
-    within = [other for other in known if asked in other.lower()] if len(asked) > 2 and not words else []
+    near = meant(asked, lowered) or difflib.get_close_matches(asked, lowered, 1)
+    within = [other for other in known if asked in other.lower()] if len(asked) > 2 else []
     if 1 < len(within) < 5 and not (near and abs(len(near[0]) - len(asked)) < 2):
         return f"did you mean {', '.join(map(repr, within[:-1]))} or {within[-1]!r}?"
     if near:
