@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
@@ -411,6 +412,11 @@ def test_the_version_is_written_once_and_repeated_only_where_people_look():
 
 
 # --- scenarios ----------------------------------------------------------------------------------------------
+
+
+def test_the_changelog_tells_nothing_twice():
+    lines = [line for line in text("CHANGELOG.md").splitlines() if line.startswith("- ")]
+    assert [line for line, times in Counter(lines).items() if times > 1] == []
 
 
 def test_a_scenario_is_a_file_and_a_file_is_a_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
