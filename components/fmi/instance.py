@@ -45,7 +45,7 @@ class Instance:
             raise ModelError(f"FMU '{archive.path}' offers no {kind}; it offers {' and '.join(archive.kinds)}.")
         self._log: list[str] = []
         self.lost = False  # after a fatal error nothing may be called any more (FMI 2.0.4, 2.1.3)
-        self.time = 0.0
+        self.time, self._begun = 0.0, False
         self._told = ctypes.c_bool(), ctypes.c_bool(), ctypes.c_bool(), ctypes.c_double()  # by a step of FMI 3
         self._told_at = [ctypes.byref(value) for value in self._told]
         classes = {
@@ -153,7 +153,9 @@ class Instance:
     # --- beginning and end -------------------------------------------------------------------------------------------
 
     def begin(self, parameters: Mapping[str, Any], inputs: Sequence[tuple[Numbers, Array]]) -> None:
-        """Initialise with parameters and inputs, at time 0."""
+        """Initialise with parameters and inputs, at time 0; whoever has begun before goes back to the very beginning."""
+        if self._begun:
+            self._guard("be reset", self.fmu.reset)
         for name, value in parameters.items():
             self.set_parameter(name, value)
 
@@ -168,12 +170,7 @@ class Instance:
             self.fmu.exitInitializationMode()
 
         self._guard("initialise", initialise)
-        self.time = 0.0
-
-    def again(self, parameters: Mapping[str, Any], inputs: Sequence[tuple[Numbers, Array]]) -> None:
-        """Go back to the very beginning."""
-        self._guard("be reset", self.fmu.reset)
-        self.begin(parameters, inputs)
+        self.time, self._begun = 0.0, True
 
     def close(self) -> None:
         """Let it go; its library stays loaded, as others may use it."""

@@ -185,8 +185,7 @@ class Machine:
                 for owner, numbers, places in signals.parts
                 if owner is member
             ]
-            (member.again if getattr(member, "begun", False) else member.begin)(mine, given)
-            member.begun = True  # type: ignore[attr-defined]
+            member.begin(mine, given)
         self.time = 0.0
         self._follow(0.0)
         if self.exchange is not None:

@@ -76,18 +76,7 @@ def _racked(name: str, edge: JointEdge, found: Mechanism, order: list[Branch]) -
 
 def _slides(outer: Rigid | None, line: Array, order: list[Branch]) -> list[tuple[Branch, float, str | None]]:
     """Slides of an outer body along that line, whether they count as it does, and the body on their other side."""
-    slides: list[tuple[Branch, float, str | None]] = []
-    for branch in order:
-        if len(branch.free) != 1 or branch.free[0][0] != SLIDE or branch.joint is None:
-            continue
-        cosine = float(branch.free[0][1] @ line)
-        if abs(abs(cosine) - 1.0) > SAME:
-            continue
-        if branch.body is outer:
-            slides.append((branch, float(np.sign(cosine)), None if branch.parent is None else branch.parent.name))
-        elif branch.parent is outer:
-            slides.append((branch, -float(np.sign(cosine)), branch.body.name))
-    return slides
+    return _along(SLIDE, outer, line, order)
 
 
 def _hinges(
@@ -95,23 +84,31 @@ def _hinges(
 ) -> list[tuple[Branch, float, str | None]]:
     """Hinges of an outer body about that axis, whether they count as it does, and the body on their other side."""
     port = (edge.first, edge.second)[side]
-    outer = found.bodies.get(port.body)
     line, place = _line(edge, side, axis, found)
-    hinges = []
+    near = 1e-6 * (1.0 + float(np.linalg.norm(place)))
+    return [
+        one
+        for one in _along(TURN, found.bodies.get(port.body), line, order)
+        if np.linalg.norm(np.cross(one[0].origin - place, line)) <= near
+    ]
+
+
+def _along(
+    motion: str, outer: Rigid | None, line: Array, order: list[Branch]
+) -> list[tuple[Branch, float, str | None]]:
+    """Joints of an outer body that leave it this one motion along a line."""
+    joints: list[tuple[Branch, float, str | None]] = []
     for branch in order:
-        if len(branch.free) != 1 or branch.free[0][0] != TURN or branch.joint is None:
+        if len(branch.free) != 1 or branch.free[0][0] != motion or branch.joint is None:
             continue
         cosine = float(branch.free[0][1] @ line)
-        arm = branch.origin - place
-        if abs(abs(cosine) - 1.0) > SAME or np.linalg.norm(np.cross(arm, line)) > 1e-6 * (
-            1.0 + float(np.linalg.norm(place))
-        ):
+        if abs(abs(cosine) - 1.0) > SAME:
             continue
         if branch.body is outer:
-            hinges.append((branch, float(np.sign(cosine)), None if branch.parent is None else branch.parent.name))
+            joints.append((branch, float(np.sign(cosine)), None if branch.parent is None else branch.parent.name))
         elif branch.parent is outer:
-            hinges.append((branch, -float(np.sign(cosine)), branch.body.name))
-    return hinges
+            joints.append((branch, -float(np.sign(cosine)), branch.body.name))
+    return joints
 
 
 def _line(edge: JointEdge, side: int, axis: Any, found: Mechanism) -> tuple[Array, Array]:

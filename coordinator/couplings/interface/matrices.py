@@ -278,39 +278,50 @@ def factorise(interface: View, work: Array, shift: float, places: bool, sharp: b
 def go_forward(interface: View, work: Array, right: Array, y: int) -> None:
     """Take from the rows of later joints what eliminating the earlier ones leaves to them; `y`: which of two blocks is Y."""
     for k in range(interface.joint_count):
-        size, at = interface.joints[k, SIZE], interface.joints[k, RIGHT]
-        for e in range(interface.joints[k, FIRST], interface.joints[k, LAST]):
-            share, rows, there = interface.entries[e, y], interface.entries[e, ROWS], interface.entries[e, OTHER]
-            for i in range(rows):
-                value = 0.0
-                for c in range(size):
-                    value += work[share + size * i + c] * right[at + c]
-                right[there + i] -= value
+        pass_on(interface, work, right, y, k)
+
+
+@kernel
+def pass_on(interface: View, work: Array, right: Array, y: int, k: int) -> None:
+    """The same of one joint."""
+    size, at = interface.joints[k, SIZE], interface.joints[k, RIGHT]
+    for e in range(interface.joints[k, FIRST], interface.joints[k, LAST]):
+        share, rows, there = interface.entries[e, y], interface.entries[e, ROWS], interface.entries[e, OTHER]
+        for i in range(rows):
+            value = 0.0
+            for c in range(size):
+                value += work[share + size * i + c] * right[at + c]
+            right[there + i] -= value
 
 
 @kernel
 def solve(interface: View, work: Array) -> None:
     """W x = r in place."""
-    right, scratch = interface.right_side, interface.scratch
+    go_forward(interface, work, interface.right_side, ONE)
     count = interface.joint_count
-    go_forward(interface, work, right, ONE)
     for back in range(count):
-        k = count - 1 - back
-        size, at, inverse = interface.joints[k, SIZE], interface.joints[k, RIGHT], interface.joints[k, DIAGONAL]
+        take_back(interface, work, interface.right_side, count - 1 - back)
+
+
+@kernel
+def take_back(interface: View, work: Array, right: Array, k: int) -> None:
+    """What one joint has to do, from that of later ones."""
+    scratch = interface.scratch
+    size, at, inverse = interface.joints[k, SIZE], interface.joints[k, RIGHT], interface.joints[k, DIAGONAL]
+    for i in range(size):
+        value = 0.0
+        for c in range(size):
+            value += work[inverse + size * i + c] * right[at + c]
+        scratch[i] = value
+    for e in range(interface.joints[k, FIRST], interface.joints[k, LAST]):
+        share, rows, there = interface.entries[e, ONE], interface.entries[e, ROWS], interface.entries[e, OTHER]
         for i in range(size):
-            value = 0.0
-            for c in range(size):
-                value += work[inverse + size * i + c] * right[at + c]
+            value = scratch[i]
+            for c in range(rows):
+                value -= work[share + size * c + i] * right[there + c]
             scratch[i] = value
-        for e in range(interface.joints[k, FIRST], interface.joints[k, LAST]):
-            share, rows, there = interface.entries[e, ONE], interface.entries[e, ROWS], interface.entries[e, OTHER]
-            for i in range(size):
-                value = scratch[i]
-                for c in range(rows):
-                    value -= work[share + size * c + i] * right[there + c]
-                scratch[i] = value
-        for i in range(size):
-            right[at + i] = scratch[i]
+    for i in range(size):
+        right[at + i] = scratch[i]
 
 
 @kernel

@@ -17,18 +17,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from coordinator.couplings.interface.fields import (
-    DIAGONAL,
-    FIRST,
-    LAST,
     ONE,
-    OTHER,
     RIGHT,
-    ROWS,
     SIZE,
     matrix_of,
     numbers_at,
     whole_numbers_at,
 )
+from coordinator.couplings.interface.matrices import pass_on, take_back
 from coordinator.couplings.interface.members import Members
 from coordinator.system import System
 from modular.elements import RIGID_BODY_MOTIONS, Array
@@ -145,34 +141,10 @@ def is_close(interface: View, seat: int) -> bool:
 @kernel
 def solve_among(interface: View, work: Array, first: int, last: int) -> None:
     """W x = r in place, for joints that have nothing to do with any others."""
-    right, scratch = interface.right_side, interface.scratch
     for j in range(first, last):
-        k = interface.piece_joints[j, 0]
-        size, at = interface.joints[k, SIZE], interface.joints[k, RIGHT]
-        for e in range(interface.joints[k, FIRST], interface.joints[k, LAST]):
-            share, rows, there = interface.entries[e, ONE], interface.entries[e, ROWS], interface.entries[e, OTHER]
-            for i in range(rows):
-                value = 0.0
-                for c in range(size):
-                    value += work[share + size * i + c] * right[at + c]
-                right[there + i] -= value
+        pass_on(interface, work, interface.right_side, ONE, interface.piece_joints[j, 0])
     for back in range(last - first):
-        k = interface.piece_joints[last - 1 - back, 0]
-        size, at, inverse = interface.joints[k, SIZE], interface.joints[k, RIGHT], interface.joints[k, DIAGONAL]
-        for i in range(size):
-            value = 0.0
-            for c in range(size):
-                value += work[inverse + size * i + c] * right[at + c]
-            scratch[i] = value
-        for e in range(interface.joints[k, FIRST], interface.joints[k, LAST]):
-            share, rows, there = interface.entries[e, ONE], interface.entries[e, ROWS], interface.entries[e, OTHER]
-            for i in range(size):
-                value = scratch[i]
-                for c in range(rows):
-                    value -= work[share + size * c + i] * right[there + c]
-                scratch[i] = value
-        for i in range(size):
-            right[at + i] = scratch[i]
+        take_back(interface, work, interface.right_side, interface.piece_joints[last - 1 - back, 0])
 
 
 @kernel
