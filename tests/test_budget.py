@@ -38,6 +38,7 @@ def test_with_what_others_use_too(shared): pass
 """
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("processes", "ci", "code"), [(1, "1", 1), *more([(0, "", 0)])])
 def test_a_test_above_the_budget_is_named_and_one_far_above_it_fails_where_ci_is_set(
     processes, ci, code, tmp_path, monkeypatch

@@ -26,7 +26,7 @@ ALLOWED_NOT_RUN = 3  # in all pages together: fragments that cannot stand alone
 # sessions with many commands or processes, and kinds of one's own with kernels of theirs: the campaign has them
 LONG = (
     "tutorial.md", "workers.md", "clusters.md", "benchmarks.md", "extending.md", "gallery.md",
-    "kinematics.md", "method.md", "models.md", "modes.md",
+    "kinematics.md", "method.md", "models.md", "modes.md", "ensembles.md", "fmi.md", "assembly.md", "equations.md",
 )  # fmt: skip
 
 

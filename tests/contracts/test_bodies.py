@@ -326,6 +326,7 @@ def test_many_at_once_say_what_each_says_alone(body_type, dimension):
             assert place == pytest.approx(body.port_motion(port, q[:, k], v[:, k], v[:, k])[0], rel=1e-12, abs=1e-14)
 
 
+@pytest.mark.short(3)
 @every_moved_body
 def test_books_of_a_glued_joint_lose_nothing_of_first_order(body_type, dimension):
     """What turns or bends in a flight is no work of the joint; booked with it, subassemblies leaked 1e-3 J at 1 ms."""

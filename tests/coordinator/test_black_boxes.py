@@ -85,6 +85,7 @@ def test_the_package_is_not_installed_here():
         plants.itself("plant:Motor", at=(0.0, 0.0, 0.0))
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("case", shortened(ALWAYS, plants.CASES))
 def test_where_it_is_installed_every_way_gives_the_bits_of_the_class_itself(case, ways):
     assert {"alone", "InProcessPool", "ByPayload", "hired"} <= set(ways[case])
@@ -358,6 +359,7 @@ def simulated(body, dimension=3, *, box=True, **settings):
     return Simulation(model, 1e-3, project_velocities=True, record_every=3, **settings, **more)
 
 
+@pytest.mark.short(3)
 @pytest.mark.parametrize(("body_type", "dimension"), zoo.MOVED, ids=zoo.label)
 def test_every_body_of_ours_moves_alike_as_a_black_box(body_type, dimension):
     body = body_type.example(dimension)

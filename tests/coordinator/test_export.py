@@ -90,6 +90,7 @@ def test_the_dataset_holds_what_the_run_says(make):
             same(data["ledger"].sel(member=name, line=line), run.ledger(name)[line])
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("make", RUNS)
 def test_netcdf_keeps_every_number_bit_for_bit_and_every_name(make, tmp_path):
     run = make()

@@ -159,6 +159,7 @@ def test_the_last_words_of_a_process_come_with_the_news_of_its_end(launcher):
     assert launcher.exits() == []
 
 
+@pytest.mark.short(1)
 def test_a_run_has_the_bits_of_one_process_whoever_is_killed_and_tells_nobody_its_secrets(
     launcher, alone, as_users_start_them
 ):
@@ -198,6 +199,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("busy", ["idle", *more(["busy"])])
 def test_processes_end_when_the_program_that_started_them_is_killed(settings, busy):
     here = Path(__file__).parent

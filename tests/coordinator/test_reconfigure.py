@@ -72,6 +72,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(("first", "second"), PAIRS, ids=[f"{type(a).__name__}-{type(b).__name__}" for a, b in PAIRS])
 def test_another_coupling_goes_on_with_the_same_motion(first, second):
     before = moved(coupling=first, dt=2e-4)

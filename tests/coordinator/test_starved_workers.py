@@ -181,6 +181,7 @@ def test_a_worker_whose_connection_tears_keeps_its_place_unless_it_stays_silent(
     assert replaced == [0, 0 if comes_back else 1], pool.deaths
 
 
+@pytest.mark.campaign
 @pytest.mark.skipif(os.name != "posix", reason="signals as on Unix")
 def test_a_worker_of_this_machine_that_nobody_watches_is_missed_when_its_process_is_gone(alone, tmp_path):
     """It was started by hand, so that no launcher knows of its end; its silence alone would tell in an hour."""

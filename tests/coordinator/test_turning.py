@@ -145,6 +145,7 @@ def test_bodies_turn_as_their_axes_do(body_type, dimension):
     assert (later - before) / (2 * short) == pytest.approx(turned, abs=1e-6 * (1.0 + np.abs(rate).max()))
 
 
+@pytest.mark.short(4)
 @pytest.mark.parametrize(("body_type", "dimension"), [*zoo.MOVED, *zoo.LED], ids=zoo.label)
 def test_what_acts_on_a_body_of_any_kind_is_seen_along_its_axis_and_exported(body_type, dimension):
     """Bodies keep their coordinates by rows of points or as one list; neither the distance nor a table may mind."""

@@ -71,6 +71,7 @@ def in_plane(force):
     return force
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_force_on_a_joint_acts_as_that_on_its_ports(dimension):
     """On the axis that the joint takes from its port where none is given; measures and axes are those of the joint."""

@@ -149,6 +149,7 @@ def pinocchio(links, gravity):
     return np.array([pin.rnea(model, data, *motions[:, :, i].T) for i in range(len(TIMES))])
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize(
     "sliders, size, body",
     [((), 1.0, RigidBody), ((2, 5), 0.01, partial(RigidBody, basis="points")), ((4,), 1.0, NewtonEulerBody)],

@@ -94,6 +94,7 @@ def test_the_masses_of_plexus_carry_equal_shares_and_have_no_inertia_between_the
     assert body.mass_matrix == pytest.approx(share * np.eye(dimension + 1), abs=1e-13)
 
 
+@pytest.mark.campaign
 def test_a_rod_has_a_basis_of_each_name_as_well():
     ends, paths = {"start": (0.0, 0.0, 0.0), "end": (0.6, 0.0, 0.8)}, []
     for basis in FAMILY:
@@ -151,6 +152,7 @@ def test_a_run_folder_and_a_change_of_basis_while_it_moves_keep_the_motion(tmp_p
     assert np.abs(end - run.position("lower.right")[-1]).max() < 1e-10
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("dimension", [2, *later([3])])
 @pytest.mark.parametrize("name", COUPLINGS)
 def test_a_mass_on_a_massless_rod_is_what_the_messages_say(name, dimension):

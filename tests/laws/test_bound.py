@@ -73,6 +73,7 @@ SMALL, LARGE = ([name for name in MODELS if name.startswith("100") is large] for
 DAMPINGS = [0.0, 0.05, 0.1, 0.3]
 
 
+@pytest.mark.short(4)
 @pytest.mark.parametrize(
     ("damping", "name"), [*each_once(DAMPINGS, SMALL), *more(itertools.product(DAMPINGS, LARGE))], ids=named
 )
@@ -91,7 +92,7 @@ def test_divergence_begins_within_three_percent_of_the_exact_bound(name, damping
     assert 1.0 / margin >= (0.75 if damping <= 0.1 else 0.72)
 
 
-@pytest.mark.parametrize("seed", first_of(8, range(40)))
+@pytest.mark.parametrize("seed", first_of(3, range(40)))
 def test_the_local_rule_is_safe_for_random_mechanisms(seed):
     model = random_assembly(seed, most=10)
     with Simulation(model, 1e-3, Penalty(rule=Scaled(1.0))) as simulation:

@@ -60,6 +60,7 @@ def test_light_boxes_carry_heavy_ones(seed):
         assert run.position(f"box{k}.G")[-1, 1] == pytest.approx(SIDE / 2 + k * SIDE, abs=1e-7)
 
 
+@pytest.mark.campaign
 def test_a_tower_of_ten_stays_for_a_minute():
     """By less than a rounding error in each tick."""
     run = fallen(tower(10, 5e-4), 60.0, Penalty())
@@ -144,6 +145,7 @@ def heap(count, backwards=False):
     return model
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
 def test_a_heap_between_walls_comes_to_rest_and_gains_nothing(coupling):
     run = fallen(heap(20), 4.0, coupling)
@@ -211,6 +213,7 @@ def arch(count, friction, thick, radius=1.0):
     return model
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(
     ("friction", "thick", "stands"), [(0.7, 0.115, True), (0.7, 0.100, False), (0.4, 0.22, True), (0.28, 0.22, False)]
 )

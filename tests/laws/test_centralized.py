@@ -112,6 +112,7 @@ def test_springs_and_dampers_keep_the_order(name):
 ONCE = [(cls, dimension) for cls, dimension in zoo.JOINTS if dimension == max(cls.dimensions)]
 
 
+@pytest.mark.short(8)
 @pytest.mark.parametrize(
     ("cls", "dimension"),
     [*ONCE, *later(joint for joint in zoo.JOINTS if joint not in ONCE)],
@@ -279,6 +280,7 @@ def test_conditions_are_located_between_ticks():
     assert times[0] == pytest.approx(times[1], abs=2e-5)
 
 
+@pytest.mark.campaign
 def test_a_method_that_chooses_its_steps_starts_anew_in_any_part_of_a_tick():
     model = scenarios.load("switching-pendulum", law="kinematic", spin=-6.0)
     solver = Baumgarte(method="DOP853", rtol=1e-10, atol=1e-11)

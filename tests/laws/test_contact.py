@@ -171,6 +171,7 @@ ON_SLOPES = {  # friction, shape, share of m R^2 in the inertia, acceleration ov
 }
 
 
+@pytest.mark.short(10)
 @coupled
 @both
 @pytest.mark.parametrize("how", ON_SLOPES)
@@ -332,6 +333,7 @@ def stack(dimension=3, count=5, **more):
     return model
 
 
+@pytest.mark.short(3)
 @coupled
 @both
 def test_a_stack_of_five_boxes_stays_at_rest(coupling, dimension):
@@ -344,6 +346,7 @@ def test_a_stack_of_five_boxes_stays_at_rest(coupling, dimension):
     assert run.energy.max() <= run.energy[0] * (1 + 1e-9)
 
 
+@pytest.mark.campaign
 def test_a_stack_of_five_boxes_stays_where_it_is_for_a_minute():
     with Simulation(stack(), 1e-3, record_every=100) as simulation:
         run = simulation.run(60.0)
@@ -368,6 +371,7 @@ def thrown(first, second, seed, restitution=0.3, friction=0.4):
     return model
 
 
+@pytest.mark.short(3)
 @pytest.mark.parametrize("first", SHAPES)
 @pytest.mark.parametrize("second", SHAPES)
 def test_bodies_that_fall_on_each_other_come_to_rest_and_make_no_energy(first, second):
@@ -452,6 +456,7 @@ def mixed_bag():
     return model
 
 
+@pytest.mark.short(1)
 @pytest.mark.filterwarnings("ignore:contact 'blow'. Relaxed finds blows as if no glued joints held what they strike")
 @pytest.mark.parametrize("coupling", [Glued(), Penalty(), *more([Relaxed()])], ids=named)
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling):

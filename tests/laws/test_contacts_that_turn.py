@@ -64,6 +64,7 @@ def on_a_turntable(friction, table="half space", rider="box", spin=3.0, r=0.3, m
     return model, mass * spin**2 * r, mass * G
 
 
+@pytest.mark.short(4)
 @coupled
 @pytest.mark.parametrize(("table", "rider"), [("half space", "box"), ("half space", "capsule"), ("box", "box")])
 def test_what_rides_on_a_turntable_is_held_by_friction_and_stays_where_it_is(coupling, table, rider):

@@ -70,6 +70,7 @@ def sampled(periods):
     return np.array(states)
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(
     ("coupling", "order", "most"),
     [
@@ -153,6 +154,7 @@ def watched(dimension):
     return model
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_instruments_show_while_it_moves_what_sensors_find_afterwards(dimension, coupling):
@@ -216,6 +218,7 @@ def test_forces_of_springs_are_found_in_a_run():
 # --- nothing is lost ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("coupling", [Penalty(), Glued(4), Centralized()], ids=["penalty", "glued", "centralized"])
 def test_what_it_remembers_is_saved_restored_and_repeated(coupling, tmp_path):
     model = gripper()

@@ -78,6 +78,7 @@ def test_a_copy_shares_no_column():
     assert second.run(0.08).digest == first.run(0.08).digest == expected.run(0.08).digest
 
 
+@pytest.mark.campaign
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_disturbs_nobody_and_starts_its_own_threads():
     subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], check=True, timeout=GUARD)

@@ -57,6 +57,7 @@ def truth():
     return exact_ends(mechanism(wrecking_ball()), SHORT)
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(
     ("name", "dt", "order", "most"),
     [
@@ -76,6 +77,7 @@ def test_light_rods_carry_a_thousand_times_their_mass_with_nothing_set_by_hand(n
         assert abs(references.orders(errors)[0] - order) < 0.3
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("method", ["gauss-seidel", *later(["jacobi"])])
 def test_sweeps_take_as_many_iterations_as_the_masses_are_apart_and_say_what_they_left_open(method, truth):
     run, error = carried(Relaxed(method=method), 2e-4, truth)
@@ -115,6 +117,7 @@ def exact():
     return run_of(thrown(), EXACT, 1e-2, END)
 
 
+@pytest.mark.short(3)
 @pytest.mark.parametrize(
     ("name", "dt", "order", "most"),
     [

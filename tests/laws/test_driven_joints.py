@@ -63,6 +63,7 @@ def tip_of_shaken(times):
     return pivot + length * np.stack([np.sin(angle), -np.cos(angle)], -1)
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(
     ("coupling", "order", "steps", "error"),
     [

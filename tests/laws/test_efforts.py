@@ -71,6 +71,7 @@ MODELS = {
 }  # fmt: skip
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_efforts_are_the_reactions_of_a_run(model):
     run = moved(model)

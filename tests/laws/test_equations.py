@@ -82,6 +82,7 @@ def residual(model, states=STATES, spread=0.2):
     return worst, bends
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_ready_systems_write_what_moves_them(name):
     worst, bends = residual(scenarios.load(name), spread=0.05)
@@ -96,6 +97,7 @@ def test_what_has_no_formula_is_refused_by_name(name):
         equations(scenarios.load(name))
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize(("cls", "dimension"), JOINTS, **IDS)
 def test_joints_write_the_rows_by_which_they_hold(cls, dimension):
     worst, bends = residual(zoo.pair(cls.example(dimension), dimension, gravity=(0.3, -9.81, 0.5)[:dimension]))
@@ -103,6 +105,7 @@ def test_joints_write_the_rows_by_which_they_hold(cls, dimension):
     assert bends < 1e-6
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize(("cls", "dimension"), shortened(FORCES[:4], FORCES), **IDS)
 def test_forces_write_what_they_exert(cls, dimension):
     force, model = cls.example(dimension), zoo.pair(Revolute(), dimension)

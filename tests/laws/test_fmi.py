@@ -67,6 +67,7 @@ def ran(model, dt, coupling, until=0.2):
 # --- in --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
 def test_a_body_of_a_stranger_moves_as_ours_to_second_order(coupling):
     """Co-simulation and model exchange; what it leaks is the order of the step too."""
@@ -288,6 +289,7 @@ def at_a_worker():
     return BlackBox(data.pop("class"), worker="plant", ports=["start"], dimension=2, data=data)
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
 def test_at_a_worker_it_gives_the_bits_of_one_at_hand(coupling, allowed):
     there = {"workers": {"plant": ["lower"], "rest": ["upper"]}, "launcher": "here"}
@@ -372,6 +374,7 @@ def outside(whole, file):
     return model
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("version, coupling", [(2, Penalty()), (2, Glued()), (3, Glued())], ids=["2p", "2g", "3g"])
 def test_an_exported_rod_moves_as_inside(version, coupling, tmp_path):
     whole, lower = halves()
@@ -394,6 +397,7 @@ os._exit(0)  # the compiled part of PythonFMU lets go of Python twice as a proce
 """
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("name", shortened(["double-pendulum", "cut-double-pendulum"], scenarios.names()))
 def test_ready_systems_give_their_bits_to_fmpy_in_a_fresh_process(name, tmp_path):
     """Validated without a word; the first ports of every body, at every tick."""

@@ -275,6 +275,7 @@ def test_a_law_that_goes_wrong_is_named():
             Simulation(trial, 1e-3)
 
 
+@pytest.mark.short(3)
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("coupling", [Penalty(), Glued(), Glued(4), Relaxed(), Centralized()], ids=zoo.label)
 def test_a_spring_whose_ends_begin_at_one_place_swings_through_it(coupling, dimension):

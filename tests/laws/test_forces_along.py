@@ -65,6 +65,7 @@ def errors_of(model, law, coupling, dimension, steps, until):
     return np.array(found)
 
 
+@pytest.mark.short(2)
 @coupled
 def test_a_torsion_spring_swings_over_many_turns(coupling, order):
     """theta = v / w sin w t with an amplitude of two turns and a half; it knows where it is, whole turns included."""
@@ -76,6 +77,7 @@ def test_a_torsion_spring_swings_over_many_turns(coupling, order):
     assert found[-1] < (5e-4 if order == 4 else 0.075)  # of an amplitude of 15.7
 
 
+@pytest.mark.short(2)
 @coupled
 def test_a_motor_comes_up_to_speed_along_its_line(coupling, order):
     """J w' = M_0 (1 - w / w_0): w_0 (t - tau (1 - exp(-t / tau))) with tau = J w_0 / M_0."""
@@ -154,6 +156,7 @@ def test_a_rotor_is_braked_by_dry_friction_as_coulomb_says_or_not_at_all(kind, o
     assert turned(run)[-1] == pytest.approx(3.0 - 0.5 * dry / J, abs=2e-3)
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(
     ("dimension", "coupling"), each_once([2, 3], [Penalty(), Glued(), Relaxed(), Centralized()]), ids=named
 )
@@ -228,6 +231,7 @@ def test_a_ball_with_play_in_its_socket_is_free_within_it():
     )  # what bounces off has met its spring between two ticks
 
 
+@pytest.mark.campaign
 def test_a_spring_with_a_table_gives_what_its_line_holds():
     """Hardening: the speed in the middle is that of the area under the line."""
     model = Assembly(gravity=(0.0, 0.0))
@@ -304,6 +308,7 @@ def held_up(dimension):
     return model
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("dimension", first_of(1, [2, 3]))
 def test_a_regulator_holds_a_pendulum_up(dimension):
     """Alike under all couplings, to their order; what it gives is the energy that comes and goes."""
@@ -346,6 +351,7 @@ def towed(reads, dimension):
     return model, side
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize(("reads", "dimension"), each_once(["way", "distance"], [2, 3]), ids=named)
 def test_a_regulator_drives_by_a_way_or_a_distance(dimension, reads):
     """m x'' = k (0.3 - x) - c x': x = 0.3 (1 - e^(-a t) (cos(w t) + a / w sin(w t)))."""

@@ -84,6 +84,7 @@ def test_threads_leave_the_bits(monkeypatch):
         assert one.run_of(k).digest == two.run_of(k).digest
 
 
+@pytest.mark.campaign
 def test_models_with_as_many_numbers_of_each_kind_have_code_of_their_own():
     """Code is found again by what it is made of: one after the other in one process, and the first one once more."""
     for held in ("lower.end", "upper.end", "lower.end"):
@@ -101,6 +102,7 @@ def sledge():
     return model
 
 
+@pytest.mark.campaign
 def test_rows_that_follow_from_others_leave_the_smallest_reactions():
     one, other = (run_of(sledge(), 5e-3, 0.1, coupling) for coupling in (None, EXACT))
     assert apart(one, other) < 1e-10
@@ -146,6 +148,7 @@ def test_masses_centres_and_ports_of_rigid_bodies_are_parameters():
         assert apart(one, run_of(model, 0.01, 0.3, Centralized(Generated()), record_every=3)) < 1e-8
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("vary", "said"),
     [
@@ -169,6 +172,7 @@ def pinned():
     return model
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("model", [swing, pinned], ids=["swing", "pinned"])
 def test_it_goes_on_from_a_checkpoint_with_the_same_bits(model, tmp_path):
     with Simulation(model(), 0.02, Formulas()) as simulation:
@@ -178,6 +182,7 @@ def test_it_goes_on_from_a_checkpoint_with_the_same_bits(model, tmp_path):
         assert simulation.run(0.4).digest == whole.digest
 
 
+@pytest.mark.campaign
 def test_a_joint_that_is_cut_leaves_other_formulas():
     model = swing()
     model.at(0.2, Cut("elbow"))
@@ -198,6 +203,7 @@ def test_what_has_no_formula_is_refused_by_name(name, said):
         Simulation(scenarios.load(name), 1e-3, Formulas())
 
 
+@pytest.mark.campaign
 def test_a_step_that_is_too_long_is_told_as_such():
     model = swing()
     model.apply("stiff", SpringDamper(1e9, 0.0), "ground", "lower.end", at=(0.3, 1.0))

@@ -37,6 +37,7 @@ def test_it_goes_where_independent_coordinates_go(name):
         assert np.allclose(one.reaction(joint), other.reaction(joint), rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.campaign
 def test_a_change_of_the_model_has_other_code():
     """As the system stands then: springs keep their lengths, joints their marks."""
     model = Assembly(gravity=(0.0, -9.81))
@@ -51,6 +52,7 @@ def test_a_change_of_the_model_has_other_code():
     assert np.isnan(one.reaction("elbow")[-1]).all()
 
 
+@pytest.mark.campaign
 def test_a_step_that_is_too_long_is_told_as_such():
     """A beam swings at 4e5 rad/s: no row alone is to blame."""
     model, coupling = scenarios.load("flexible-slider-crank"), Centralized(Generated(method="RK4"))
@@ -78,6 +80,7 @@ def test_what_has_no_formula_is_refused_in_words():
         pass
 
 
+@pytest.mark.campaign
 def test_it_is_a_method_and_a_reference_of_compare(tmp_path):
     words = [
         "compare",

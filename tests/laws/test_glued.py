@@ -75,6 +75,7 @@ OTHERS = {
 UNTIL = {"double-pendulum": 1.0, "double-pendulum-3d": 0.75}
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(
     ("order", "name", "kind"),
     each_once(
@@ -305,6 +306,7 @@ def digests(model, coupling, count=40):
                 yield [simulation.body(name).state()[key].tobytes() for name in bodies for key in ("q", "v", "a")]
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("law", [False, True], ids=["compiled", "with a law in Python"])
 @pytest.mark.parametrize("order", [2, 6])
 def test_the_engine_single_steps_and_components_on_their_own_give_the_same_bits(order, law):

@@ -56,6 +56,7 @@ def critical(mass=MASS, most=1e6, **more):
 # --- the law -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(("dimension", "coupling"), each_once([2, 3], COUPLINGS.values()), ids=named)
 def test_what_is_held_comes_to_the_target_as_a_critically_damped_oscillator(coupling, dimension):
     """x - target = (x0 - target) (1 + w t) exp(-w t): a point mass at its port, a rod in its middle."""
@@ -239,6 +240,7 @@ def played(model, *settings, stop=lambda simulation: simulation, step=False, **m
 BITS = {"penalty": Penalty(), "glued": Glued(), "relaxed": Relaxed(), "mixed": Mixed(joints={"elbow": "penalty"})}
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("coupling", BITS.values(), ids=BITS)
 def test_objects_stacks_and_chunks_give_the_same_bits_through_aims(coupling):
     run = played(swing, coupling)
@@ -248,7 +250,7 @@ def test_objects_stacks_and_chunks_give_the_same_bits_through_aims(coupling):
         assert other.events == run.events
 
 
-@pytest.mark.parametrize("coupling", first_of(2, [*BITS.values(), Centralized()]), ids=named)
+@pytest.mark.parametrize("coupling", first_of(1, [*BITS.values(), Centralized()]), ids=named)
 def test_a_target_goes_with_the_checkpoint(coupling, tmp_path):
     """Kept right after each aim, read again, and gone on with."""
     folders = iter(range(100))
@@ -452,6 +454,7 @@ def test_a_body_in_plain_python_is_asked_and_one_that_does_not_answer_shows_its_
         assert seen_mass_at(simulation.system, "bob", point) == 1.3
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("coupling", BITS.values(), ids=BITS)
 def test_asking_for_a_seen_mass_leaves_everything_untouched_to_the_bit(coupling):
     def run(ask):

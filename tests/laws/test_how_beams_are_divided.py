@@ -36,6 +36,7 @@ def bent_to_rest(beam, force, moment):
     return np.concatenate([start[0], x]).reshape(start.shape)
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("case", [2.0, 10.0, "circle"])
 def test_eulers_elastica_and_a_circle_are_met_at_fourth_order(case):
     errors = []

@@ -59,6 +59,7 @@ def test_what_tells_nothing_is_refused(ask, said):
         ask()
 
 
+@pytest.mark.campaign
 def test_a_study_tells_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = [

@@ -117,6 +117,7 @@ def test_settings_of_one_coupling_over_another_are_those_of_the_first():
     assert played(pair(own), 0.03, 1e-3, other).digest == played(pair(None), 0.03, 1e-3, theirs).digest
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("owns", first_of(2, MEANS))
 def test_whatever_the_path_the_bits_are_the_same(owns, tmp_path):
     """Alone and in company, tick by tick, on two threads, from data, put away and taken out again."""
@@ -138,6 +139,7 @@ def test_whatever_the_path_the_bits_are_the_same(owns, tmp_path):
         assert simulation.run(0.03).digest == digest
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("owns", ["steps", "gains", *more(["steps of all"], 1)])
 def test_among_workers_the_bits_are_the_same(owns, monkeypatch):
     """Given to them as bytes."""
@@ -164,6 +166,7 @@ def boxed(box=None, **data):
     return model
 
 
+@pytest.mark.campaign
 def test_of_black_boxes_too():
     """Told to the box, which hands on what every stack is told; or in its data, where its class takes one."""
     for own in (Integrator(gamma=0.6), Integrator(steps=3)):
@@ -225,6 +228,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     "case", shortened(["plane, steps", "plane, gains", "plane, one of them", "space, one of them"], ORDERS)
 )
@@ -263,6 +267,7 @@ CHAINS = {
 }
 
 
+@pytest.mark.short(1)
 @pytest.mark.filterwarnings("ignore::coordinator.StabilityWarning", "ignore::coordinator.VerdictWarning")
 @pytest.mark.parametrize(
     ("owns", "joint", "damping"), each_once(CHAINS, [Spherical(), Fixed()], [0.0, 0.05, 0.3]), ids=named
@@ -311,6 +316,7 @@ def test_a_spring_on_one_body_diverges_where_its_margin_says(gamma, steps):
     assert holds(0.97 * limit) and not holds(1.09 * limit)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", first_of(4, range(400), least=10))
 def test_the_local_rule_is_safe_whatever_integrators_random_bodies_have(seed):
     rng = np.random.default_rng(seed)

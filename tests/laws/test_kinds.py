@@ -20,6 +20,7 @@ def played(make, dimension, coupling, dt):
         return kinds.paths(simulation.run(0.5), dimension)
 
 
+@pytest.mark.short(3)
 @pytest.mark.parametrize(("dimension", "kind"), each_once([2, 3], KINDS), ids=named)
 def test_a_four_bar_and_a_double_pendulum_move_alike_whatever_one_body_is(kind, dimension):
     """Affine bases to 1e-10; others to what two schemes of order four leave; a stiff mode by as much as it gives way."""
@@ -37,6 +38,7 @@ def test_under_springs_too(kind):
     assert np.abs(given - found).max() < np.abs(given - finer).max()
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize(
     ("dimension", "kind"),
     shortened(

@@ -74,6 +74,7 @@ def test_a_driven_mechanism_that_runs_goes_the_same_way():
         assert np.abs(mine - its).max() < 1e-9 * np.abs(its).max()
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_there_and_back(dimension):
     """Angles with which a port is led along a path lead it along that path."""
@@ -95,6 +96,7 @@ def test_there_and_back(dimension):
     assert np.abs(efforts.positions["fore.end"] - path).max() < 1e-9
 
 
+@pytest.mark.campaign
 def test_drives_of_a_path_are_those_of_inverse_dynamics():
     """The torques that lead an arm along a path drive a run along it."""
     model = arm()
@@ -149,6 +151,7 @@ def test_where_a_loop_cannot_be_closed_the_workspace_has_a_hole():
     assert 0 < found.reached.sum() < len(turns) and (found.reached == closes)[inside].all()
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(some(20)))
 def test_robots_by_lot_follow_paths_that_they_can_reach(seed):
     """Chains in space with hinges and slides; the path is that of a motion of theirs."""
@@ -183,6 +186,7 @@ def test_a_prescribed_motion_is_a_run_that_is_saved_and_is_not_repeated(tmp_path
         rerun(again)
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("span", [0.1, 1.0, 10.0])
 def test_a_path_is_followed_as_fast_from_its_beginning_to_its_end(span):
     """However fast it is, and wherever it lies: how a port comes to its beginning does not show in it."""
@@ -194,6 +198,7 @@ def test_a_path_is_followed_as_fast_from_its_beginning_to_its_end(span):
         assert np.linalg.norm(run.acceleration("fore.end"), axis=1) == pytest.approx(0.1 * pace**2, rel=5e-3)
 
 
+@pytest.mark.campaign
 def test_what_moves_least_has_the_accelerations_of_its_velocities():
     model = arm()
     model.add("hand", Rod((0.5, 0.4), (0.8, 0.4), 0.3))
@@ -224,6 +229,7 @@ def test_drives_stand_while_a_port_is_led_elsewhere():
         workspace(model, "fore.end", {"shoulder": [0.0, 0.1]})
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("count", [11, 41, 161])
 def test_a_workspace_stays_on_one_branch(count):
     turns = np.linspace(-3.0, 3.0, count)

@@ -81,11 +81,13 @@ def worst(model, states=3):
     return off
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_joint_coordinates_move_ready_systems_as_the_engine_does(name):
     assert worst(scenarios.load(name)) < NEAR
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("joint", HELD, ids=lambda joint: type(joint).__name__)
 def test_joints_in_space_leave_their_motions(joint):
     assert worst(held(joint)) < NEAR
@@ -121,6 +123,7 @@ def by_place(case):
     return model
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("case", shortened(["loop", "hinge"], ["loop", "hinge", "ball", "free", "mixed"]))
 def test_bodies_by_place_and_turning_move_as_well(case):
     assert worst(by_place(case)) < NEAR
@@ -175,6 +178,7 @@ def test_the_double_pendulum_three_ways():
     assert r"\cos{\left(\theta_{2} - \theta_{3} \right)}" in found.latex()
 
 
+@pytest.mark.campaign
 def test_energies_and_momenta_that_stay():
     found = lagrange(double_pendulum())
     energy, run_model = found.conserved()["energy"], double_pendulum()
@@ -199,6 +203,7 @@ def test_energies_and_momenta_that_stay():
     assert not lagrange(model).conserved()
 
 
+@pytest.mark.campaign
 def test_springs_tell_what_they_hold():
     """Along a line too, where its length is a root: as they book it, which holds in a run; with a damper there is none."""
 
@@ -227,6 +232,7 @@ def test_springs_tell_what_they_hold():
     assert "energy" not in lagrange(hung(1.0)).conserved()
 
 
+@pytest.mark.campaign
 def test_drives_and_bodies_that_begin_elsewhere():
     """Where a model begins elsewhere than it is described, springs and drives begin there."""
     model = Assembly(gravity=(0.0, -9.81))

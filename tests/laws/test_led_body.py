@@ -75,6 +75,7 @@ def shaken(led=True):
     return model
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(
     ("coupling", "order", "dt", "most"),
     [
@@ -165,6 +166,7 @@ def test_the_rest_of_a_recorded_slider_crank_moves_as_it_did(tmp_path):
     assert np.abs(brought - gained)[inside].max() < 1e-9
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("kind", [RigidBody, NewtonEulerBody, Rod])
 @BOTH
 def test_a_led_body_does_what_any_body_did(kind, dimension):
@@ -264,6 +266,7 @@ def ferris(dimension=3, bodies=4):
     return model
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize(
     "coupling", [Penalty(), Glued(), Glued(4), Relaxed()], ids=["penalty", "glued", "glued 4", "relaxed"]
 )
@@ -273,6 +276,7 @@ def test_what_hangs_on_a_led_body_has_the_same_bits_among_workers(coupling):
     assert np.ptp(run.position("right1.end")[:, 0]) > 1e-3
 
 
+@pytest.mark.short(1)
 @BOTH
 @pytest.mark.parametrize("coupling", [Penalty(), Glued(4)], ids=["penalty", "glued"])
 def test_it_goes_on_from_a_checkpoint_with_the_same_bits(coupling, dimension, tmp_path):

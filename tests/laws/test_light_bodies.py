@@ -37,6 +37,7 @@ def widest(simulation, until, joint="pivot"):
     return np.abs(simulation.run(until).violation(joint)).max()
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("kind", [NewtonEulerBody, RigidBody])
 def test_a_pivot_gives_as_little_whatever_the_inertia_and_the_arm(kind):
     """Where one number stands for the seen mass, directions up to four times as hard are held as softly as the softest of them."""
@@ -147,6 +148,7 @@ def test_the_rule_is_safe_for_masses_over_eight_decades(seed):
     assert 0.5 <= share_of_the_bound(seed) <= 1 + 1e-8
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("count", [20, *more([some(2000)])])
 def test_the_rule_gives_away_a_tenth_of_the_exact_bound_at_most_in_the_median(count):
     """0.974 of it over 2 000 mechanisms, 0.79 of it in nineteen of twenty; never above."""

@@ -58,6 +58,7 @@ TUMBLING = {  # and what it strays in a second, as a share of its energy
 }
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("kind", TUMBLING)
 def test_a_body_that_tumbles_keeps_its_energy(kind):
     """What whirls reads velocities that are not known yet: guessed once, they would take energy for good (scheme.py)."""

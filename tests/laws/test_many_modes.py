@@ -31,6 +31,7 @@ def hanging(count, *, stiffness=0.0, damping=0.0, loop=False):
     return model
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(
     "kind",
     [
@@ -76,6 +77,7 @@ def bicycle(speed):
     return scenarios.load("bicycle", speed=speed)
 
 
+@pytest.mark.campaign
 def test_campbells_lines_from_few_speeds_are_those_of_each_speed():
     """Weave and capsize speeds of the benchmark (Meijaard et al. 2007), and all eigenvalues."""
     found = root_locus(bicycle, "speed", np.linspace(0.5, 10.0, 200), steady=True, smooth=True)
@@ -117,6 +119,7 @@ def jumps(setting):
     return model
 
 
+@pytest.mark.campaign
 def test_what_is_no_smooth_function_of_a_setting_is_refused():
     with pytest.raises(ModelError, match=r"between setting = .* no smooth function of it.* leave smooth out"):
         root_locus(jumps, "setting", np.linspace(0.0, 1.0, 30), smooth=True)

@@ -33,6 +33,7 @@ def test_where_all_can_be_glued_it_is_glued_bit_for_bit(model):
     assert glued.tobytes() == mixed.tobytes()
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(
     ("name", "coupling"),
     [
@@ -128,6 +129,7 @@ def test_a_straight_spring_within_a_component_needs_no_steps_of_its_own():
     assert np.abs(end_of(stiff_pair(straight=True), coupling, 0.1)[1] - truth).max() < 1e-2
 
 
+@pytest.mark.campaign
 def test_a_stiff_component_takes_its_own_steps_while_the_others_take_one():
     """Its spring is beyond the limit of the tick, and of half of it, and the margin says from where on it is not."""
     found = {}
@@ -368,6 +370,7 @@ COUPLINGS = [
 ]
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(("law", "coupling"), each_once([False, True], COUPLINGS), ids=named)
 def test_the_engine_single_steps_and_components_on_their_own_give_the_same_bits(coupling, law):
     found = []

@@ -216,6 +216,7 @@ LINKAGES = {  # model: freedoms, redundancies, idle, to second order
 }  # fmt: skip
 
 
+@pytest.mark.short(5)
 @pytest.mark.parametrize("name", LINKAGES)
 def test_linkages_have_the_freedoms_and_redundant_locks_that_they_are_known_for(name):
     make, freedoms, redundancies, idle, finite = LINKAGES[name]
@@ -231,6 +232,7 @@ def test_where_branches_part_they_are_counted_and_shaky_is_something_else():
     assert flat.shaky and "shaky" in flat.summary()[-1]
 
 
+@pytest.mark.short(5)
 @pytest.mark.parametrize("name", LINKAGES)
 def test_locks_that_are_named_redundant_can_be_left_out_and_no_more(name):
     """Without them the rows of joints are independent, and hold as much."""

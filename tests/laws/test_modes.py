@@ -44,7 +44,7 @@ def pendulum(angle=0.0):
     return model
 
 
-@pytest.mark.parametrize("count", first_of(3, [1, 2, 10, 50]))
+@pytest.mark.parametrize("count", first_of(1, [1, 2, 10, 50]))
 def test_a_chain_of_masses_swings_by_the_zeros_of_laguerres_polynomial(count):
     """omega^2 = g / l times them (D. Bernoulli); the stiffness is that of the forces that the links carry, and of nothing else."""
     length, model = 0.1, Assembly(gravity=(0.0, -G))
@@ -81,6 +81,7 @@ def test_damped_beyond_the_critical_it_creeps_back_by_both_eigenvalues():
     assert found.damping[2:] == pytest.approx(1.0)
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("slenderness", [1e-2, 1e-3, 1e-4])
 def test_the_first_swings_of_slender_beams_are_not_taken_for_none(slenderness):
     """Waves along a beam are up to 1e6 times faster: with a share of the stiffest as the limit its first swings were 0 Hz."""
@@ -93,6 +94,7 @@ def test_the_first_swings_of_slender_beams_are_not_taken_for_none(slenderness):
     assert found == pytest.approx([3.5160152685, 22.0344915647, 61.6972144136], rel=2e-3)
 
 
+@pytest.mark.campaign
 def test_a_stiff_beam_that_nothing_holds_rests_wherever_it_is_written():
     """Its last digits alone make accelerations, and three motions of it are free."""
     draw = np.random.default_rng(0)
@@ -108,6 +110,7 @@ def test_a_stiff_beam_that_nothing_holds_rests_wherever_it_is_written():
         assert 2.0 * np.pi * found.frequencies[3] / unit == pytest.approx(22.3733, rel=2e-2)
 
 
+@pytest.mark.campaign
 def test_in_nets_of_springs_what_nothing_resists_is_told_from_what_is_soft():
     """Chains of bodies with springs over nine decades, by lot: as many motions swing as there are springs."""
     draw = np.random.default_rng(1)
@@ -192,6 +195,7 @@ def test_a_knife_edge_leaves_more_places_than_motions():
     assert np.abs(modes(model).eigenvalues.imag).max() == pytest.approx(2.0, rel=1e-6)
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
@@ -207,6 +211,7 @@ def test_ready_systems_come_to_a_place_where_they_stay(name, settings):
     assert found.linear.way[1] > 0.0
 
 
+@pytest.mark.campaign
 def test_a_run_that_begins_beside_that_place_swings_as_a_mode_says():
     slow = modes(pendulum()).eigenvalues[0].imag
     with Simulation(pendulum(1e-3), 1e-2, Centralized(MinimalCoordinates())) as simulation:

@@ -66,6 +66,7 @@ def truth(dimension, until):
         return ends(simulation.run(until), dimension)
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(
     ("dimension", "coupling", "order", "most", "until"),
     each_once(

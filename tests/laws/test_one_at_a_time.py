@@ -86,6 +86,7 @@ assert digest == Simulation(scenarios.load("chain", bodies=4), 1e-3).run(0.04).d
 """
 
 
+@pytest.mark.campaign
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_is_told_that_the_workers_are_not_its_own():
     done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=120, check=False)

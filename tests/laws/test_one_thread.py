@@ -34,6 +34,7 @@ def run_with(threads):
     return subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
 
 
+@pytest.mark.campaign
 def test_bits_do_not_depend_on_how_many_threads_a_library_would_take():
     many, one = run_with("4"), run_with("1")
     assert many.stdout == one.stdout

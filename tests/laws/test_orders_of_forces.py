@@ -121,6 +121,7 @@ def test_a_run_is_of_the_order_that_it_declares_or_refused(name, coupling):
     assert found[-1] < 1e-9 or np.log2(found[0] / found[-1]) / (len(found) - 1) > declared - 0.5
 
 
+@pytest.mark.campaign
 def test_an_elastic_wall_acts_for_the_part_of_a_tick_in_which_it_is_touched():
     """A mass leaves a spring as fast as it came, wherever in a tick the spring was met: to second order in one bounce."""
     found = []
@@ -158,6 +159,7 @@ def test_a_step_of_higher_order_keeps_it_until_a_wall_is_near_and_goes_in_even_s
     assert off["wall"] < 0.4 * off["coarse"]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("coupling", [Glued(4), *later([Relaxed(4)])], ids=named)
 def test_all_workers_take_even_stages_where_a_wall_of_one_of_them_is_near(coupling):
     def played(**settings):

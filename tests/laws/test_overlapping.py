@@ -44,6 +44,7 @@ def overlapping(shape, other, depth, way, planar=False, turned=False, led=False,
 UP, ASIDE = (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)
 
 
+@pytest.mark.short(4)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
     ("shape", "other", "way", "planar", "led"),

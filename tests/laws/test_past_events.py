@@ -120,6 +120,7 @@ def test_a_run_stays_as_it_was_when_events_follow():
     assert np.all(np.diff([len(run.events) for run in runs]) == 2)
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("every", [1, 3, 10])
 def test_what_was_looked_at_is_not_looked_at_again_however_seldom_samples_are(every, monkeypatch):
     """A sample that an event takes back is the last of its segment, and may be all of it."""

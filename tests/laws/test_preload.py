@@ -84,7 +84,7 @@ def tree(lot):
             return model
 
 
-@pytest.mark.parametrize("lot", first_of(4, range(60)))
+@pytest.mark.parametrize("lot", first_of(2, range(60)))
 def test_a_run_starts_with_the_reactions_of_glued_joints(lot):
     model, dt = tree(lot), 1e-5
     with Simulation(model, dt, Glued()) as simulation:

@@ -19,6 +19,7 @@ def end_of(model, coupling, until=0.2, dt=1e-3, **settings):
     return run, np.concatenate([run.state(name)[0][-1].ravel() for name in run.bodies])
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("order", [2, 4])
 def test_it_leads_to_the_glued_motion_as_the_tolerance_goes_to_zero(method, order):

@@ -46,6 +46,7 @@ def stack(masses, offsets, dimension, down, friction=0.6, floor=0.6):
     return model
 
 
+@pytest.mark.short(4)
 @coupled
 @pytest.mark.parametrize("seed", [0, 1, 2, *more(range(3, 60))])
 def test_stacks_at_rest_stay_where_they_are(coupling, seed):

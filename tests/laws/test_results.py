@@ -98,6 +98,7 @@ def test_a_result_is_read_back_as_it_was(kind, tmp_path):
     assert type(result).load(tmp_path / "kept").summary() == result.summary()
 
 
+@pytest.mark.short(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_its_arrays_are_a_dataset_and_a_table(kind, tmp_path):
     result = found()[kind]

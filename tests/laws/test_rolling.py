@@ -64,6 +64,7 @@ def coin(kind=RigidBody):
     return model
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("push", [0.0, 0.4])
 def test_the_rolling_disc_keeps_its_energy_and_left_alone_its_lean(push):
     with Simulation(scenarios.load("rolling-disc", push=push), 1e-3, Glued(4)) as simulation:

@@ -18,6 +18,7 @@ def bicycle(speed):
     return scenarios.load("bicycle", speed=speed)
 
 
+@pytest.mark.campaign
 def test_the_speeds_between_which_a_bicycle_stays_up():
     """Weave and capsize speed of the benchmark (Meijaard et al. 2007)."""
     found = root_locus(bicycle, "speed", [3.0, 5.0, 8.0], steady=True)
@@ -28,6 +29,7 @@ def test_the_speeds_between_which_a_bicycle_stays_up():
     assert found.stable.tolist() == [False, True, False]
 
 
+@pytest.mark.campaign
 def test_the_spin_from_which_a_top_sleeps():
     """C^2 w^2 = 4 A m g l, where two swings meet (E. J. Routh): real parts alone tell it to 6e-6."""
 
@@ -75,6 +77,7 @@ def damped(speed):
     return model
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize(("build", "written"), [(bicycle, 5), (heavier, 12), (damped, 12)])
 def test_models_that_differ_by_velocities_alone_are_told_by_five_of_them(build, written, monkeypatch):
     """Inertia and rolling bring velocities in to second degree: the lines are those of models that are written one by one."""

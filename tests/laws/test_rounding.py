@@ -82,7 +82,7 @@ def widest(model, run, dt, ratio=1.0):
     return gap / (EPSILON * (far + 0.5 * dt * dt * reaction * ratio / lightest))
 
 
-@pytest.mark.parametrize("seed", first_of(8, range(400)))
+@pytest.mark.parametrize("seed", first_of(2, range(400)))
 def test_no_chain_stops_at_rounding(seed):
     rng = np.random.default_rng(seed)
     count, length, away = int(rng.integers(1, 11)), 10.0 ** rng.uniform(-4, 1), float(rng.choice([0, 1, 10, 100]))
@@ -236,7 +236,7 @@ def parallel(rng, dimension, ratio, count):
     return model
 
 
-@pytest.mark.parametrize("seed", first_of(10, range(200)))
+@pytest.mark.parametrize("seed", first_of(3, range(200)))
 def test_redundant_rods_on_a_long_light_arm_are_closed_to_rounding(seed):
     """What the arm answers aside rounds the rows of the rods; those that depend on others must not take it for a pivot."""
     rng = np.random.default_rng(seed)

@@ -29,6 +29,7 @@ def test_a_ready_system_that_is_read_back_moves_the_same(name, tmp_path: Path):
     compare(model, tmp_path)
 
 
+@pytest.mark.campaign
 def test_every_joint_and_force_that_has_a_form_is_read_back(tmp_path: Path):
     model = machine()
     found = export_model(model, tmp_path / "machine.sdf", strict=True)

@@ -34,6 +34,7 @@ def four_bar(crank, coupler, rocker, ground, angle=0.4, gravity=0.0):
     return model
 
 
+@pytest.mark.campaign
 def test_a_parallelogram_goes_through_its_flat_places_when_its_crank_is_flat():
     """Twice in a turn: where the crank is at pi and at 2 pi, between two samples."""
     with pytest.warns(RunWarning, match="goes through a singular place"):
@@ -60,6 +61,7 @@ def test_a_free_run_goes_through_them_too():
     assert found.freedoms.tolist() == [1] * len(found.times)
 
 
+@pytest.mark.campaign
 def test_what_passes_by_a_singular_place_comes_as_near_as_its_lengths_leave_it():
     """A parallelogram whose rocker is longer by e passes its flat place at a distance of the root of e, on its branch."""
     least, times = [], np.linspace(0.0, 1.0, 202)

@@ -127,6 +127,7 @@ def test_a_run_that_is_led_the_same_way_shows_the_same():
         assert np.abs(found.reactions[joint][:, :2] - there).max() < 5e-5 * np.abs(there).max()
 
 
+@pytest.mark.campaign
 def test_work_is_what_the_mechanism_has_more():
     rise = Smooth((0.0, 0.5, 1.0), (0.0, 0.4, 0.9))
     times = np.linspace(0.0, 1.0, 2001)

@@ -288,6 +288,7 @@ def blade(pace, elements, slenderness=5e-3):
 FLAPS = [(1, 3.6816468140), (2, 4.1373195730), (10, 11.2023277622)]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("pace", "flap"), shortened(FLAPS[1:2], FLAPS))
 def test_a_blade_that_turns_flaps_faster(pace, flap):
     """Series solutions of rotating beams: met at fourth order, but for what the section turns and shears, 2e-5 here."""
@@ -303,6 +304,7 @@ def test_a_blade_that_turns_flaps_faster(pace, flap):
     assert off[0] < 5e-3 and off[1] < 0.1 * off[0]
 
 
+@pytest.mark.campaign
 def test_rounding_of_what_is_stiff_and_light_is_no_change_of_a_motion():
     """Places known to sixteen digits leave the turning of thin slices open: that was refused as what soon moves otherwise."""
     model, unit = blade(1, 4, slenderness=2e-4)

@@ -48,6 +48,7 @@ def test_the_step_that_is_proposed_holds_where_a_chain_is_pulled_straight(count,
         assert followed(folded(seed, count, weight), dt, 0.4, Glued(), most) > 0
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("coupling", [Glued(), Glued(4), Relaxed(), Relaxed(method="jacobi")], ids=repr)
 def test_no_step_is_proposed_where_none_helps(coupling):
     """Two rods are drawn to 2.1 m, of which they have two."""

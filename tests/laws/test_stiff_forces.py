@@ -142,6 +142,7 @@ def test_the_flyball_governor_runs_at_ten_milliseconds_in_order_two():
     assert off[0] < 2e-3 and 3.5 < off[0] / off[1] < 4.8, off
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("dimension", "stiffness", "damping"),
     shortened([(2, 1e6, 1e3)], list(itertools.product((2, 3), (1e6, 1e8), (1e3, 1e6)))),
@@ -225,6 +226,7 @@ def test_in_a_mixture_those_within_components_are_found_too():
 # --- where the joints are springs -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.campaign
 def test_between_springs_they_leave_the_order_of_the_springs():
     model, until = scenarios.load("spring-pendulum"), as_far_as(5.0, 1.0)
     true = ran(model, 1e-5, until, every=200)[0].mass_centre("solid")

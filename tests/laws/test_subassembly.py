@@ -91,6 +91,7 @@ def truth(dimension, until):
         return simulation.run(until).position("hand.tip")[-1]
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(
     ("coupling", "order", "most", "until"),
     [
@@ -143,6 +144,7 @@ INNER = {
 CASES = [(dimension, name) for dimension, joints in INNER.items() for name in joints]
 
 
+@pytest.mark.short(4)
 @pytest.mark.parametrize(("swapped", "dimension", "name"), each_once([False, True], CASES), ids=named)
 def test_every_inner_joint_leaves_the_motions_that_it_leaves_outside(dimension, name, swapped):
     """Two bodies that fly apart as far as their joint lets them; the first given carries the other, whatever side of it it is."""
@@ -254,6 +256,7 @@ def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(couplin
     assert len(digests) == 1
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize(
     ("dimension", "ends"),
     [

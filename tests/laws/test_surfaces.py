@@ -87,6 +87,7 @@ def acting(simulation):
     return {name for stack in stacks for name, row in stack.row.items() if np.abs(stack.did[row]).max() > 0.0}
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize(
     ("seed", "dimension", "coupling"),
     [(0, 3, Glued()), (1, 2, Penalty()), *later(itertools.product(range(2, 40), (2, 3), (Glued(), Penalty())))],
@@ -133,6 +134,7 @@ def test_a_plane_that_turns_is_met_by_what_lies_beside_it():
     assert sum(book["supplied"] != 0.0 for book in books(found)) >= 2
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("coupling", [Glued(), Penalty()], ids=["glued", "penalty"])
 def test_bits_are_those_of_every_other_path(coupling, tmp_path):
     model = crowd(5, 3, shapes="balls", restitution=(0.0, 0.6))
@@ -245,6 +247,7 @@ def tied(seed, dimension):
     return model
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize(
     ("seed", "dimension", "coupling"),
     [(0, 3, "auto"), (4, 2, "glued"), *later(itertools.product(range(30), (2, 3), ("glued", "auto")))],
@@ -435,6 +438,7 @@ def test_couplings_that_go_back_in_time_refuse_surfaces(coupling):
 # --- what is near -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("seed", range(8))
 def test_pairs_are_those_of_a_look_at_every_pair(seed):
     """Boxes of all sizes, flat and whole numbers among them; still ones, and some that go their ways."""

@@ -291,6 +291,7 @@ def test_a_body_that_went_takes_the_memory_of_its_joints_along():
     assert np.abs(run.violation("pivot")[late]).max() < 1e-4
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize(("dt", "speed"), [(1e-3, 0.15), (1e-2, 1.5), (1e-4, 1e-3)])
 def test_slow_impacts_are_impacts_too(dt, speed):
     model = Assembly(gravity=(0.0, -9.81))
@@ -374,6 +375,7 @@ def has_not_changed(before, after):
     assert before[1] == after[1]
 
 
+@pytest.mark.short(4)
 @pytest.mark.parametrize("coupling", [Penalty(), Penalty(preload=False), Centralized()], ids=zoo.label)
 @pytest.mark.parametrize("change", ["join", "join again", "apply"])
 def test_an_event_that_a_law_spoils_has_not_happened(coupling, change):

@@ -128,6 +128,7 @@ def test_the_book_of_the_gallery_is_not_spoken_against():
 SENSITIVE = (26, 54)  # errors grow more than tenfold in half a second, which no sample tells: --verify does
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("seed", shortened([1, 2, 3], range(60)))
 def test_random_mechanisms_that_are_off_say_so_and_those_that_are_right_do_not(seed):
     model, ratios = random_assembly(seed, most=6), []
@@ -310,6 +311,7 @@ def ports_of(model):
     return [f"{name}.{port}" for name, body in model.bodies.items() for port in body.port_names]
 
 
+@pytest.mark.short(4)
 @pytest.mark.parametrize("name", shortened(COMMON, scenarios.names()))
 def test_ready_systems_are_told_of_only_where_they_are_off(name):
     told, error, run = told_and_off(name)

@@ -89,6 +89,7 @@ ROLLS = {
 READY = [name for name in scenarios.names() if name not in UNKNOWN]
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("name", shortened(["slider-crank", "switching-pendulum", "cut-double-pendulum"], READY))
 def test_ready_systems_are_judged_rightly_at_every_step(name):
     model = scenarios.load(name, **ROLLS.get(name, {}))

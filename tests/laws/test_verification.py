@@ -131,6 +131,7 @@ def test_what_was_measured_has_the_last_word(tmp_path, monkeypatch):
 # --- held against twice the step -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize(
     ("name", "dt", "coupling", "samples"),
     [

@@ -21,6 +21,7 @@ from random_assemblies import random_assembly
 from scenarios.catalogue import names
 
 
+@pytest.mark.short(6)
 @pytest.mark.parametrize(
     ("name", "workers"), shortened(itertools.product(COMMON, [1, 3]), itertools.product(names(), [1, 2, 3, 5]))
 )
@@ -43,6 +44,7 @@ def test_random_mechanisms_scattered_over_workers(seed, pool):
     same(model, 1e-4, 0.006, workers, rule, record_every=1 + seed % 5, project_velocities=True)
 
 
+@pytest.mark.short(3)
 @pytest.mark.parametrize("every", [1, 7])
 @pytest.mark.parametrize("rule", [Penalty(), Penalty(rule=Shannon(delta=0.1))])
 def test_springs_across_laws_and_tables(every, rule, pool):
@@ -84,6 +86,7 @@ def test_a_leak_rings_at_the_same_tick(workers, pool):
     assert len(run.events) > 2
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("every", [1, 7])
 def test_conditions_come_true_at_the_same_instants(every, pool):
     def model():

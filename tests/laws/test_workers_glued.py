@@ -70,6 +70,7 @@ def by_payload(monkeypatch):
     monkeypatch.setattr(coordinator.distributed.workers.distributed_run, "InProcessPool", ByPayload)
 
 
+@pytest.mark.short(3)
 @pytest.mark.parametrize(
     ("coupling", "workers", "name"),
     each_once([*((name, 2) for name in COUPLINGS), ("glued(4)", 1), ("glued", 3), ("relaxed", 3)], MODELS),
@@ -91,6 +92,7 @@ def test_random_mechanisms_redundant_or_not(seed, by_payload):
     same(model, 1e-3, 0.006, workers, coupling, record_every=1 + seed % 5, project_velocities=True)
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("coupling", ["glued(4)", "relaxed"])
 def test_events_and_changes_by_hand_in_the_middle(coupling, pool):
     def model():
@@ -108,6 +110,7 @@ def test_events_and_changes_by_hand_in_the_middle(coupling, pool):
     assert len(run.events) == 5
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("coupling", ["glued", "relaxed, few"])
 def test_a_joint_across_breaks_and_a_condition_comes_true_at_the_same_ticks(coupling, by_payload):
     def model():
@@ -170,6 +173,7 @@ def test_what_was_counted_is_what_one_process_counts():
     assert counters[0]["left open"] > 0.0
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("coupling", ["glued(4)", "relaxed"])
 def test_whoever_looks_between_two_samples_sees_what_one_process_shows(coupling, pool):
     """And the simulation goes on from there by itself, step by step, before workers do again."""

@@ -21,6 +21,7 @@ def test_what_is_missing_is_said_once_with_the_remedy_and_other_reasons_are_not(
     assert sentences([]) == []
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("processes", ["1", *more(["0"])])
 def test_the_last_line_of_a_run_says_so(processes, tmp_path):
     """Also where tests run in processes of their own."""

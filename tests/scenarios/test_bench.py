@@ -287,6 +287,7 @@ def test_workers_say_a_header_and_one_element_and_plain_pyzmq_swaps_as_many_byte
 # --- the models and the physics --------------------------------------------------------------------------------------
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("kind", "dimension"), first_of(2, joint_types()), ids=lambda value: getattr(value, "__name__", str(value))
 )
@@ -328,6 +329,7 @@ def test_a_mechanism_is_read_from_the_assembly():
         mechanism(joint_chain(joint_types()[0][0], 2, 1))
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("bodies", [3, 130])  # less than a block; two blocks and a piece
 def test_the_loop_written_by_hand_moves_the_chain_as_we_do(bodies):
     loop = by_hand.chain(bodies, 1e-4)
@@ -402,6 +404,7 @@ def test_the_cheapest_of_several_methods_reaches_the_error_or_is_more_exact():
     assert cheapest([*low, *high], 1e-7)[1].median == pytest.approx(12**0.5)
 
 
+@pytest.mark.campaign
 def test_a_race_tells_the_cheapest_run_that_errs_no_more_and_what_cannot_be_reached(brief):
     steps = (1e-2, 5e-5)  # far apart: a machine that is busy elsewhere does not turn them round
     asked = {1e-2: Target(1e6), 1e-30: Target(1.0)}

@@ -258,6 +258,7 @@ def test_the_parts_of_the_error_add_up_to_ten_percent_on_the_double_pendulum(dt,
     assert sizes["drift"] < 1e-3 * sizes["compliance"]  # bodies keep their shape
 
 
+@pytest.mark.campaign
 def test_the_budget_names_the_fixed_gains_of_the_thesis():
     """Fixed internal gains cost an order: bodies that drift, not joints that open, spoil these runs."""
     theirs = pendulum_budget(1e-3, 0.1, THESIS)

@@ -97,6 +97,7 @@ def test_the_spring_pendulum_follows_the_program_of_the_text_to_a_millionth(unti
     assert largest(points(run, ["solid.G", "solid.P"], 160), spring_pendulum(until)) < 1e-6
 
 
+@pytest.mark.campaign
 def test_the_spring_pendulum_solved_as_a_whole_follows_the_program_of_the_text():
     exact = Centralized(MinimalCoordinates("Radau", rtol=1e-9, atol=1e-11))
     run = simulate(scenarios.load("spring-pendulum"), 0.01, 0.02, exact)

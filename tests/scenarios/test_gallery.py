@@ -76,6 +76,7 @@ def short():
     return Runs(most=0.03)
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("name", [*list(FIGURES)[::8], *more(name for k, name in enumerate(FIGURES) if k % 8)])
 def test_a_figure_can_be_drawn_of_a_run_of_any_length(name, short, tmp_path):
     file, found = draw(FIGURES[name], short, tmp_path)

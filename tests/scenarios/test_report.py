@@ -416,6 +416,7 @@ def test_what_falls_far_leaves_the_picture_where_something_stays():
 # --- where axes lie -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("draw", [trajectories.draw, energy.draw, violations.draw, ledger.draw, reactions.draw])
 def test_with_labels_measured_once_axes_lie_where_two_passes_put_them(cut, draw):
     """Within a fiftieth of the page; what is written stays on it, and panels leave each other room."""

@@ -36,6 +36,7 @@ def start(*words):
     return subprocess.Popen([sys.executable, "-c", code, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("blow", [signal.SIGKILL, *more([signal.SIGINT])])
 def test_a_run_that_was_struck_down_goes_on_to_the_same_bits(blow, tmp_path):
     folder = tmp_path / "struck"

@@ -178,6 +178,7 @@ def test_an_interrupted_study_goes_on_where_it_stopped(monkeypatch):
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.campaign
 def test_the_same_study_gives_the_same_numbers_whether_in_one_process_or_in_two(monkeypatch):
     monkeypatch.setattr(pool, "most_jobs", lambda: 2)
     words = ("double-pendulum", "--dt", "2e-3,1e-3", "--until", "0.05", "--reference", "penalty")
@@ -444,6 +445,7 @@ def test_a_coarser_reference_is_compared_where_it_has_a_tick():
     assert "divides the whole time" in refused.stderr
 
 
+@pytest.mark.campaign
 def test_in_a_fresh_process_the_reference_is_the_exact_one():
     """Nothing else in it has loaded the solvers of the whole."""
     code = (

@@ -5,7 +5,8 @@ are the campaign's. MODULAR_CAMPAIGN_CASES=10 makes a thirtieth of it: few seeds
 spread over it, and of long runs their beginnings; what has no beginning that says anything waits for a whole campaign. With
 MODULAR_CAMPAIGN_CASES=1, as CI has it, what is in the short form of a law is not followed by more of the same kind.
 A test that is the campaign's as a whole says what it is: `campaign("more")` of what a shorter one asks already, `campaign("whole")`
-of what has no beginning that says anything.
+of what has no beginning that says anything. A test with many cases says how many of them its short form has: `short(2)`, evenly
+spread over all; the others are the campaign's, and more of what has been asked.
 """
 
 import itertools
@@ -19,13 +20,34 @@ FEW = min(4, CASES)  # of every product, at least
 asked_for = True  # False where this session leaves the campaign out, so that its cases need not be collected either
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers
 def pytest_collection_modifyitems(config, items):
-    """Leave out what a campaign as short as this one does not have."""
+    """What the short form of a test does not have is the campaign's; what a campaign as short as this one does not have is left out."""
+    keep_short(items)
     absent = {"more"} if CASES == 1 else set()
     absent |= {"whole"} if CASES < WHOLE else set()
     left_out = [item for item in items if any(absent.intersection(mark.args) for mark in item.iter_markers("campaign"))]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
+
+
+def keep_short(items):
+    """Of the cases of a test that says so, `short(2)`, mark those as the campaign's that are not among so many."""
+    cases = {}
+    for item in items:
+        if item.get_closest_marker("short") and not item.get_closest_marker("campaign"):
+            cases.setdefault(item.nodeid.split("[")[0], []).append(item)
+    for of_one in cases.values():
+        kept = evenly(of_one, of_one[0].get_closest_marker("short").args[0])
+        for item in of_one:
+            if item not in kept:
+                item.add_marker(pytest.mark.campaign("more"))
+
+
+def evenly(items, count):
+    """So many of a list, evenly spread, the first of them always."""
+    count = min(count, len(items))
+    return [items[round(k * (len(items) - 1) / max(1, count - 1))] for k in range(count)]
 
 
 def some(count):
@@ -46,8 +68,7 @@ def whole(items):
 def spread(items, least=8):
     """So many of a list, evenly spread, `least` of them at least."""
     items = list(items)
-    count = min(len(items), max(least, some(len(items))))
-    return [items[round(k * (len(items) - 1) / max(1, count - 1))] for k in range(count)]
+    return evenly(items, max(least, some(len(items))))
 
 
 def later(items, least=FEW):

@@ -176,6 +176,7 @@ def test_a_session_with_every_act_is_repeated_to_the_last_bit(tmp_path):
     assert [Run.load(tmp_path / "now" / name).digest for name in runs] == then
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("coupling", COUPLINGS, ids=names(COUPLINGS))
 def test_cuts_grabs_and_undoing_are_repeated_under_every_coupling(tmp_path, coupling):
     with session_of(dt=1e-3, coupling=coupling, folder=tmp_path) as session:

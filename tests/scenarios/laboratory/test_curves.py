@@ -85,6 +85,7 @@ def test_few_samples_are_drawn_as_they_are(session):
     assert np.any(np.diff(found[ENERGIES[0]]) > 0) and np.any(np.diff(found[ENERGIES[1]]) < 0)
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("target", ["double-pendulum", "mixed bodies", *more(["double-pendulum-3d", "slider-crank"])])
 def test_every_quantity_is_what_the_run_says(target):
     if target == "mixed bodies":  # a body without extent among them, a spring's place taken by a load

@@ -94,6 +94,7 @@ def cut(page, joint):
     pytest.fail(f"{joint} cannot be cut")
 
 
+@pytest.mark.campaign
 def test_figures_vi_30_and_vi_31_by_clicks_have_the_bits_of_the_scripted_run(user, tmp_path):
     """The elbow of the double pendulum is cut at 0.5 s, its pivot at 0.8 s (Séguy 2003, VI.5)."""
     out = tmp_path / "clicked"
@@ -229,6 +230,7 @@ def test_whoever_closes_the_tab_lets_go_and_all_threads_end_in_a_second(user):
         assert took.seconds < 1.0
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("sign", ["SIGINT", *more(["SIGTERM"])])
 def test_ctrl_c_and_sigterm_end_it_with_everything_kept(tmp_path, sign):
     import signal

@@ -660,6 +660,7 @@ def test_any_coupling_reads_back():
     assert offered(Penalty(rule=Shannon())) == "penalty" and offered(Glued(tolerance=1e-9)) == OTHER
 
 
+@pytest.mark.short(4)
 @pytest.mark.parametrize("name", OFFERED)
 def test_every_coupling_that_is_offered_is_taken(panels, name):
     panels.fill("coupling", "glued, order 2" if name == "penalty" else "penalty")
