@@ -22,7 +22,7 @@ asked_for = True  # False where this session leaves the campaign out, so that it
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers
 def pytest_collection_modifyitems(config, items):
-    """What the short form of a test does not have is the campaign's; what a campaign as short as this one does not have is left out."""
+    """What the short form of a test has not is the campaign's; what a campaign as short as this one has not is left out."""
     keep_short(items)
     absent = {"more"} if CASES == 1 else set()
     absent |= {"whole"} if CASES < WHOLE else set()
