@@ -147,6 +147,7 @@ def test_samples_fill_their_spreads():
     assert len(swing(vary=points)) == 16
 
 
+@pytest.mark.campaign
 def test_a_dataset_holds_all_variants_with_what_was_varied():
     data = swing().run(until=0.1).to_xarray()
     assert data.position.dims == ("variant", "time", "port", "axis")

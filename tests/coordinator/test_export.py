@@ -127,6 +127,7 @@ def test_the_file_says_where_it_comes_from_and_holds_the_model(tmp_path):
     assert json.loads(again["settings"].item()) == run.settings
 
 
+@pytest.mark.campaign
 def test_a_model_larger_than_an_attribute_may_be_fits_too(tmp_path):
     with Simulation(scenarios.load("chain", bodies=310), 1e-4) as simulation:
         run = simulation.run(2e-4)

@@ -55,6 +55,7 @@ def run(launch_config, monkeypatch, loses):
         return found, pool.mailbox, pool.deaths
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", first_of(1, range(21)))
 def test_a_tenth_of_all_words_is_lost_and_a_worker_dies(seed, alone, launch_config, monkeypatch):
     def loses(said_by, word, count):

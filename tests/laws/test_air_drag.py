@@ -32,6 +32,7 @@ def ball(drag, dimension=3, gravity=(0.0, 0.0, -G), **motion):
     return model
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("coupling", "dimension"),
     shortened([(Penalty(), 2)], itertools.product(COUPLINGS.values(), [2, 3])),

@@ -124,6 +124,7 @@ def test_a_model_file_names_the_joint(tmp_path: Path):
         scenarios.load(str(files[0]))
 
 
+@pytest.mark.campaign
 def test_joints_of_a_robot_tell_their_values_as_the_file_counts_them(tmp_path: Path):
     file = tmp_path / "arm.urdf"
     file.write_text(ARM)

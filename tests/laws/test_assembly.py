@@ -253,6 +253,7 @@ def test_nothing_is_closed_the_wrong_way_round(joint, seed):
         assert (after["body.x"] - after["body.s"])[0] > 0.999
 
 
+@pytest.mark.campaign
 def test_a_body_turned_round_is_no_branch():
     model = Assembly(gravity=(0.0, -9.81))
     model.add("crank", Rod((0.0, 0.0), (0.1, 0.1), 1.0))

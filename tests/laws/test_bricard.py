@@ -53,7 +53,7 @@ def test_it_closes_follows_its_closed_form_and_keeps_its_energy():
     assert error[1000:].max() < 1.5 * error[:1001].max()  # as much in the second half as in the first
 
 
-@pytest.mark.short(1)
+@pytest.mark.campaign
 @pytest.mark.parametrize(("order", "steps"), [(2, (4e-3, 2e-3)), (4, (2e-2, 1e-2))])
 def test_it_moves_as_in_independent_coordinates(exact, order, steps):
     errors = []

@@ -59,6 +59,7 @@ def pendulum_error(name, until):
     return max(np.abs(run.position(f"{body}.end") - reference[:, k]).max() for k, body in enumerate(model.bodies))
 
 
+@pytest.mark.campaign
 def test_minimal_coordinates_follow_independent_references():
     assert pendulum_error("double-pendulum", 0.5) < 1e-9
     assert pendulum_error("double-pendulum-3d", 0.5) < 1e-8
@@ -84,6 +85,7 @@ def test_minimal_coordinates_follow_them_to_the_end(error, case, until, most):
 # --- order -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("name", ["HHT", "AL", "AL, accelerations", "GGL", "RK4"])
 def test_the_measured_order_is_the_declared_one(name):
     reference = references.planar_double_pendulum((np.pi / 2, -np.pi / 2), 1e-2, 20)[:, 1]

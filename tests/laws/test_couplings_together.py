@@ -117,7 +117,7 @@ def exact():
     return run_of(thrown(), EXACT, 1e-2, END)
 
 
-@pytest.mark.short(3)
+@pytest.mark.short(1)
 @pytest.mark.parametrize(
     ("name", "dt", "order", "most"),
     [

@@ -137,6 +137,7 @@ def test_a_motor_at_constant_speed_turns_a_rod_and_bears_its_weight(dimension):
     assert np.abs(simulation.ledger("motor")["leaked"]) < 1e-6
 
 
+@pytest.mark.campaign
 def test_a_jack_and_a_slide_carry_what_they_lift():
     """m (g + s'') on the way up, and s itself to rounding."""
     course = Smooth((0.0, 0.4, 1.0), (0.0, 0.3, 0.5))

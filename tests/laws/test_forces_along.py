@@ -65,7 +65,7 @@ def errors_of(model, law, coupling, dimension, steps, until):
     return np.array(found)
 
 
-@pytest.mark.short(2)
+@pytest.mark.short(1)
 @coupled
 def test_a_torsion_spring_swings_over_many_turns(coupling, order):
     """theta = v / w sin w t with an amplitude of two turns and a half; it knows where it is, whole turns included."""
@@ -77,7 +77,7 @@ def test_a_torsion_spring_swings_over_many_turns(coupling, order):
     assert found[-1] < (5e-4 if order == 4 else 0.075)  # of an amplitude of 15.7
 
 
-@pytest.mark.short(2)
+@pytest.mark.short(1)
 @coupled
 def test_a_motor_comes_up_to_speed_along_its_line(coupling, order):
     """J w' = M_0 (1 - w / w_0): w_0 (t - tau (1 - exp(-t / tau))) with tau = J w_0 / M_0."""
@@ -405,6 +405,7 @@ def mixed_machine():
     return model
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("coupling", [Relaxed(), *later([Penalty(), Glued()])], ids=named)
 def test_single_steps_stacks_of_their_own_workers_and_checkpoints_have_the_same_bits(coupling, tmp_path):
     def played(step=False, **settings):

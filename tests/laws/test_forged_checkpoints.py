@@ -65,6 +65,7 @@ def main(name, folder, first, count):
         print(*use(name, Path(folder), int(first), int(count)))
 
 
+@pytest.mark.campaign
 def test_it_is_refused_in_our_words_or_goes_on(tmp_path):
     refused, gone_on = in_a_process("double-pendulum-3d", tmp_path, 0, 60)
     assert refused > 10 and gone_on > 10

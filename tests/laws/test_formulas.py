@@ -113,6 +113,7 @@ def test_rows_that_follow_from_others_leave_the_smallest_reactions():
         assert found.run_of(k).digest == run_of(found.variants.model_of(k), 5e-3, 0.1).digest
 
 
+@pytest.mark.campaign
 def test_one_that_runs_away_is_retired_and_nobody_else_notices():
     vary = {"spring.stiffness": np.array([20.0, 1e9, 60.0, 80.0, 30.0])}
     found = Ensemble(swing(), 0.02, Formulas(), vary=vary, keep="final").run(until=0.3)
@@ -191,6 +192,7 @@ def test_a_joint_that_is_cut_leaves_other_formulas():
     assert "changes the formulas" in Ensemble(model, 0.01, Formulas(), vary={"upper.mass": [1.0, 2.0, 3.0]}).apart
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize(
     ("name", "said"),
     [

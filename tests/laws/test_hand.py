@@ -56,7 +56,7 @@ def critical(mass=MASS, most=1e6, **more):
 # --- the law -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.short(2)
+@pytest.mark.short(1)
 @pytest.mark.parametrize(("dimension", "coupling"), each_once([2, 3], COUPLINGS.values()), ids=named)
 def test_what_is_held_comes_to_the_target_as_a_critically_damped_oscillator(coupling, dimension):
     """x - target = (x0 - target) (1 + w t) exp(-w t): a point mass at its port, a rod in its middle."""

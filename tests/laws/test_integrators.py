@@ -472,6 +472,7 @@ def test_bad_values_are_refused_by_the_name_of_the_body(own, said):
         Assembly(gravity=(0.0, -9.81)).add("rod", Rod((0.0, 0.0), (1.0, 0.0), 1.0, integrator=own))
 
 
+@pytest.mark.campaign
 def test_what_does_not_go_with_the_step_or_the_coupling_is_refused_and_the_remedy_helps():
     stiff, damped = Integrator(frequency=2000.0), Integrator(damping=0.9)
     with pytest.raises(

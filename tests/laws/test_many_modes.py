@@ -31,7 +31,7 @@ def hanging(count, *, stiffness=0.0, damping=0.0, loop=False):
     return model
 
 
-@pytest.mark.short(2)
+@pytest.mark.short(1)
 @pytest.mark.parametrize(
     "kind",
     [

@@ -280,7 +280,7 @@ def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(couplin
     assert len(digests) == 1
 
 
-@pytest.mark.short(1)
+@pytest.mark.campaign
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
 def test_it_goes_on_from_a_checkpoint_and_is_kept_in_a_run_folder(coupling, tmp_path):
     with Simulation(frame(2), 1e-4, coupling) as simulation:

@@ -451,6 +451,7 @@ def test_functions_of_a_file_are_not_imported(written):
 # --- editors, and files to begin with -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.campaign
 def test_the_schema_takes_what_is_right_and_underlines_what_is_wrong(tmp_path: Path):
     valid = fastjsonschema.compile(schema())
     for path in STARTS.glob("*.toml"):
@@ -550,6 +551,7 @@ def check_damaged(ending: str, seeds: range, write) -> None:
         assert time.process_time() - before < (10.0 if searched else 1.0), seed
 
 
+@pytest.mark.short(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("ending", ["toml", "json", "urdf", "xml", "sdf"])
 def test_damaged_files_are_refused_in_a_sentence(ending, written):

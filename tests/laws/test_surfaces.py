@@ -134,7 +134,7 @@ def test_a_plane_that_turns_is_met_by_what_lies_beside_it():
     assert sum(book["supplied"] != 0.0 for book in books(found)) >= 2
 
 
-@pytest.mark.short(1)
+@pytest.mark.campaign
 @pytest.mark.parametrize("coupling", [Glued(), Penalty()], ids=["glued", "penalty"])
 def test_bits_are_those_of_every_other_path(coupling, tmp_path):
     model = crowd(5, 3, shapes="balls", restitution=(0.0, 0.6))

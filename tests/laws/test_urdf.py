@@ -102,6 +102,7 @@ def test_a_loop_closes(written):
     assert np.allclose(model.joint_edges["tie"].at, place, atol=1e-15)
 
 
+@pytest.mark.campaign
 def test_the_nearest_possible_inertia_is_the_nearest(written):
     draw = np.random.default_rng(7)
     for _ in range(20):

@@ -103,6 +103,7 @@ def test_units_shapes_and_joints_stand_where_the_stage_puts_them(written):
     )  # the second side, the world, stands 5 cm before the sled
 
 
+@pytest.mark.campaign
 def test_it_swings_as_its_closed_form_says(written):
     """The bar as a physical pendulum, by its energy; the sled about the place where its spring rests, omega^2 = k / m."""
     model = read_model(written(STAGE), stops=False).assembly

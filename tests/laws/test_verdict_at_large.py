@@ -108,6 +108,7 @@ ALL = [
 ]  # ten of them are too few to count one in ten
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("seeds", "steps"), [*first_of(1, SOME), *whole(ALL)])
 def test_mechanisms_with_forces_by_lot_are_judged_rightly(seeds, steps):
     """Also where they are sensitive: samples alone are wrong by more than ten in 30 of 574 runs, with the other in two."""

@@ -329,7 +329,7 @@ def test_a_mechanism_is_read_from_the_assembly():
         mechanism(joint_chain(joint_types()[0][0], 2, 1))
 
 
-@pytest.mark.short(1)
+@pytest.mark.campaign
 @pytest.mark.parametrize("bodies", [3, 130])  # less than a block; two blocks and a piece
 def test_the_loop_written_by_hand_moves_the_chain_as_we_do(bodies):
     loop = by_hand.chain(bodies, 1e-4)

@@ -311,6 +311,7 @@ def ends(run, every):
     return np.stack([run.position(f"{body}.P2")[::every] for body in run.bodies], axis=1)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("until", "dt"), [(0.1, 2.5e-4), *whole([(0.4, 2e-5)])])
 def test_a_chain_of_fifty_links_follows_its_angles_to_a_millionth(until, dt):
     """Not for the 1.5 s of the text: see the next two tests."""

@@ -29,6 +29,7 @@ def test_a_page_is_written_where_it_is_told_to(tmp_path):
     assert "## Body crank: PointMassRod" in shown.stdout
 
 
+@pytest.mark.campaign
 def test_lagranges_equations_and_efforts_are_added_where_asked(tmp_path):
     page = tmp_path / "page.md"
     words = ("slider-crank", "--lagrange", "--efforts", "elbow", "--out", str(page))

@@ -120,6 +120,7 @@ def test_an_eventful_run_can_be_drawn_and_told(eventful, tmp_path):
         assert words in story, words
 
 
+@pytest.mark.campaign
 def test_drawing_leaves_the_plotting_state_of_the_user_alone():
     code = (
         "import sys, scenarios\n"

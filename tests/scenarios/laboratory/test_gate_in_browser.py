@@ -70,6 +70,7 @@ def test_a_click_on_the_page_reaches_the_server_and_what_the_server_does_reaches
     button.remove()
 
 
+@pytest.mark.campaign
 def test_the_page_opens_again_without_the_token_where_it_was_open_before(gated, user):
     button = gated.server.gui.add_button("Still here")
     with opened(user, gated.url):
@@ -91,6 +92,7 @@ def test_the_token_stands_in_no_address_bar_and_no_history_and_the_page_works_th
     assert page.url == "about:blank"  # nothing lies between
 
 
+@pytest.mark.campaign
 def test_a_link_of_somebody_else_with_the_token_leads_in_as_well(gated, user):
     """A notebook, a letter: the cookie that was just set is not sent where the page that follows is still their wish."""
     button = gated.server.gui.add_button("Led here")
@@ -110,6 +112,7 @@ def test_somebody_without_the_token_is_turned_away_for_good(gated, user):
     assert page.url.endswith("/?again")
 
 
+@pytest.mark.campaign
 def test_the_file_that_a_browser_is_started_with_opens_the_page_once_and_is_gone(gated, user, monkeypatch, tmp_path):
     started = []
     monkeypatch.setattr(invitation.webbrowser, "open", lambda url: started.append(url) or True)
@@ -128,6 +131,7 @@ def test_the_file_that_a_browser_is_started_with_opens_the_page_once_and_is_gone
     button.remove()
 
 
+@pytest.mark.campaign
 def test_a_page_of_somebody_else_cannot_connect_whether_it_is_sent_our_cookie_or_not(gated, user):
     url, protocol = f"ws://127.0.0.1:{gated.port}/", f"viser-v{viser.__version__}"
     own = opened(user, gated.url)
@@ -142,11 +146,13 @@ def test_a_page_of_somebody_else_cannot_connect_whether_it_is_sent_our_cookie_or
             )
 
 
+@pytest.mark.campaign
 def test_a_name_that_was_bent_to_this_machine_shows_nothing(gated, user):
     answer = user.new_page().goto(gated.url.replace("127.0.0.1", "rebound.test"))
     assert answer.status == 403
 
 
+@pytest.mark.campaign
 def test_a_link_cannot_make_our_page_listen_to_somebody_else(gated, user):
     with page_of_somebody_else() as (port, asked):
         page = opened(user, gated.url)
@@ -168,6 +174,7 @@ def test_without_a_browser_these_tests_are_left_out_but_not_where_ci_is_set(monk
         pass
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize(
     ("mistake", "noticed"),
     [

@@ -187,6 +187,7 @@ def grab(page, session):
     wait_for(lambda: session.snapshot.held is None)
 
 
+@pytest.mark.campaign
 def test_a_click_is_carried_out_within_a_quarter_of_a_second(user):
     with laboratory() as lab:
         page = opened(user, lab.url)
@@ -248,6 +249,7 @@ def test_ctrl_c_and_sigterm_end_it_with_everything_kept(tmp_path, sign):
     assert replay(out).same
 
 
+@pytest.mark.campaign
 def test_whoever_has_turned_the_mechanism_away_finds_back_and_is_told_at_the_end(user):
     with laboratory() as lab:
         page = opened(user, lab.url)
