@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coordinator.analysis.mobility import own_motions
-from coordinator.analysis.result_files import Kept
+from coordinator.analysis.result import Kept
 from coordinator.analysis.tangent import dense
 from coordinator.couplings.centralized.equations import Equations
 from modular.elements import Array

@@ -17,7 +17,7 @@ from coordinator.continuation.reconfigure import with_settings
 from coordinator.couplings import Centralized
 from coordinator.laboratory.acts import Change, Doing, Drag, Grab, Release, SetCoupling, SetLimit, SetStep
 from coordinator.laboratory.hand import Hand
-from coordinator.laboratory.kept import twin
+from coordinator.laboratory.history import twin
 from coordinator.laboratory.snapshot import BodyStates, Plan, body_states, plan_of
 from coordinator.simulation import Simulation
 from modular.errors import CouplingError, ModelError

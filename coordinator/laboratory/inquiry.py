@@ -23,7 +23,7 @@ from coordinator.couplings import Centralized
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.laboratory.ghost import GhostView
 from coordinator.laboratory.hand import NAME as HAND
-from coordinator.laboratory.kept import twin
+from coordinator.laboratory.history import twin
 from coordinator.laboratory.snapshot import Answers, BodyStates, Plan, plan_of
 from coordinator.simulation import Simulation
 from modular.errors import ModelError

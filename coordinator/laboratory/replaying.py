@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coordinator.continuation.resume import Checkpoint
-from coordinator.laboratory.diary import START, Entry, read_diary
-from coordinator.laboratory.ending import read_ending
-from coordinator.laboratory.receipt import Receipt
+from coordinator.laboratory.acts import Receipt
+from coordinator.laboratory.diary import START, Entry, read_diary, read_ending
 from coordinator.laboratory.session import Session
 from coordinator.record.fingerprint import bits
 from coordinator.simulation import Simulation

@@ -144,7 +144,7 @@ class Extras:
         self._hand_over(client, animate(runs[-1], folder))
 
     def _runs(self, client: Any, folder: Path) -> None:
-        from coordinator.laboratory.ending import STRETCH
+        from coordinator.laboratory.diary import STRETCH
 
         if self.session.folder is None:
             raise ModelError("this session has no folder; begin with one, as in live(simulation, folder='mine').")

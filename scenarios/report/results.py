@@ -23,7 +23,7 @@ from coordinator.analysis import (
     Workspace,
     modes_of,
 )
-from coordinator.analysis.result_files import FILE
+from coordinator.analysis.result import FILE
 from coordinator.record.archive import ABOUT
 from modular.errors import ModelError
 from scenarios.report import trajectories

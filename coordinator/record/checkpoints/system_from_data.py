@@ -1,4 +1,4 @@
-"""A running system from data and arrays (system_as_data.py)."""
+"""A running system from data and arrays (simulation_as_data.py)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from coordinator.building.homes import ForceHome, JointHome
 from coordinator.record.checkpoints.notes import Notes
-from coordinator.record.checkpoints.system_as_data import COUNTS
+from coordinator.record.checkpoints.simulation_as_data import COUNTS
 from coordinator.system import System
 from modular.assembly import Assembly, JointEdge
 from modular.component import Component
