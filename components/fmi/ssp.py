@@ -40,7 +40,9 @@ def read_ssp(path: str | Path) -> dict[str, Any]:
             archive.extractall(folder)
         root = ElementTree.parse(folder / STRUCTURE).getroot()
     except (zipfile.BadZipFile, FileNotFoundError, ElementTree.ParseError) as error:
-        raise ModelError(f"SSP '{path}' is no SSP: those are ZIP files that hold a {STRUCTURE} ({error}).") from error
+        raise ModelError(
+            f"SSP '{path}' is not an SSP: an SSP is a ZIP file that contains a {STRUCTURE} ({error})."
+        ) from error
     system = root.find(f"{SSD}System")
     if system is None:
         raise ModelError(f"SSP '{path}': its {STRUCTURE} describes no system.")
@@ -62,7 +64,8 @@ def read_ssp(path: str | Path) -> dict[str, Any]:
             continue  # to the outside of the system, where nobody is
         if len(wire):
             raise ModelError(
-                f"SSP '{path}': the connection from '{wire.get('startElement')}.{wire.get('startConnector')}' transforms what goes "
+                f"SSP '{path}': the connection from '{wire.get('startElement')}.{wire.get('startConnector')}' "
+                f"transforms what goes "
                 "through it; plain connections are read."
             )
         target = f"{wire.get('endElement')}.{wire.get('endConnector')}"

@@ -60,7 +60,8 @@ def refuse_forward(model: Assembly) -> None:
     forward = [name for name, edge in model.force_edges.items() if only and edge.force.kind() in only]
     if forward:
         raise ModelError(
-            f"{first_few(forward)} can only step forward in time, as contacts and dry friction do, and has no stiffness to "
+            f"{first_few(forward)} can only step forward in time, as contacts and dry friction do, and has no "
+            f"stiffness to "
             "swing on; leave it out, or put a spring in its place."
         )
 
@@ -94,9 +95,9 @@ def come_to_rest(equations: Equations) -> int:
         if float(np.abs(here.q - start).max(initial=0.0)) > away:
             break
     raise ModelError(
-        f"no place was found where the model rests: after {turn + 1} steps it would still accelerate by "
-        f"{here.acceleration:.3g} m/s^2, most of all '{here.worst(equations)}'. Begin nearer to it, or see whether "
-        "anything holds it."
+        f"no equilibrium was found: after {turn + 1} steps the model would still accelerate by "
+        f"{here.acceleration:.3g} m/s^2, most of all '{here.worst(equations)}'. Start nearer to the equilibrium, or "
+        f"check whether anything holds the model."
     )
 
 

@@ -120,7 +120,8 @@ class Workspace(Result):
         )
         return [
             f"{int(reached.sum())} of {reached.size} values can be reached: {spans}",
-            f"nearest to a singular place at {at}: there it moves by {self.slowest[where]:.3g} m per unit of its drives at least",
+            f"nearest to a singular place at {at}: there it moves by {self.slowest[where]:.3g} m per unit of its "
+            f"drives at least",
         ]
 
     def series(self) -> dict[str, Series]:
@@ -233,11 +234,14 @@ def _refuse(model: Assembly, who: str, until: float) -> None:
     """What is not rigid, and what happens on the way."""
     if any(until > 0.0 and (event.time is None or event.time <= until) for event in model.schedule):
         raise ModelError(
-            f"{who}: the model has events, which belong to runs; leave them out: model.schedule.clear() on a copy of it."
+            f"{who}: the model has events, which belong to runs; leave them out: model.schedule.clear() on a copy of "
+            f"it."
         )
     bending = [name for name, body in model.bodies.items() if getattr(body.new_stack(), "elastic", False)]
     if bending:
-        raise ModelError(f"{who}: {first_few(bending)} bend, which forces decide; put rigid bodies in their places.")
+        raise ModelError(
+            f"{who}: {first_few(bending)} are flexible, so their shape depends on forces; replace them by rigid bodies."
+        )
 
 
 def _spline(times: Array, ways: Array) -> tuple[Array, Array, Array]:
@@ -287,12 +291,14 @@ def _recorded(led: Assembly, times: Array, who: str, *, free: bool) -> Run:
             if (joint := walk.to(time)) is not None:
                 raise ModelError(
                     f"{who}: at {time:.6g} s the mechanism cannot follow: '{joint}' stays open by {walk.open_by:.2g}. "
-                    "It may be out of reach, or at a place where branches meet; lead it elsewhere, or begin elsewhere."
+                    "It may be out of reach, or at a place where branches meet; prescribe another motion, or start "
+                    "elsewhere."
                 )
             equations.go(walk.q, walk.v)
             if singular(equations, freedoms):
                 raise ModelError(
-                    f"{who}: at {time:.6g} s the mechanism stands where branches meet (it is singular there), and nothing says on "
+                    f"{who}: at {time:.6g} s the mechanism stands where branches meet (it is singular there), and "
+                    f"nothing says on "
                     "which it goes on; take times that pass it by, or lead another of its joints."
                 )
             conditioning.look(time)
@@ -320,7 +326,8 @@ def _tell(simulation: Simulation, found: Sequence[Singular], largest: float, who
     if near := [one.smallest for one in found if not one.passed]:
         times = largest / max(min(near), 1e-300)
         said.append(
-            f"where it is near one velocities, accelerations and errors are up to {times:.2g} times as large as elsewhere"
+            f"where it is near one velocities, accelerations and errors are up to {times:.2g} times as large as "
+            f"elsewhere"
         )
     if said:
         warnings.warn(f"{who}: {'; '.join(said)}.", RunWarning, stacklevel=4)
@@ -337,6 +344,7 @@ def _refuse_fast(equations: Equations, led: Assembly, walk: Walk, step: float, t
                 turned = step * float(np.linalg.norm(body.angular_velocity_of(body.port_names[0], q, v)))
                 if turned > MOST_TURNED:
                     raise ModelError(
-                        f"{who}: at {time:.6g} s body '{name}' turns by {turned:.3g} rad from one time to the next, and turns "
+                        f"{who}: at {time:.6g} s body '{name}' turns by {turned:.3g} rad from one time to the next, "
+                        f"and turns "
                         f"are told from those; give times no farther apart than {step * MOST_TURNED / turned:.2g} s."
                     )

@@ -125,7 +125,8 @@ class Checkpoint:
             MemoryError,
         ) as error:
             raise ModelError(
-                f"'{self.path}' does not fit this version of modular ({type(error).__name__}: {error}); it was written with "
+                f"'{self.path}' does not fit this version of modular ({type(error).__name__}: {error}); it was "
+                f"written with "
                 f"{self.head.get('bits')}."
             ) from error
 
@@ -141,7 +142,8 @@ def latest(folder: str | Path) -> Checkpoint:
     found = heads_in(place)
     if not found:
         raise ModelError(
-            f"'{folder}' holds no checkpoint; give a folder that modular run or Simulation.run(checkpoints=…) has written to."
+            f"'{folder}' holds no checkpoint; give a folder that modular run or Simulation.run(checkpoints=…) has "
+            f"written to."
         )
     refused = []
     for path in found:
@@ -170,7 +172,8 @@ def resume(
     found = latest(folder)
     if not found.same_bits:
         warnings.warn(
-            f"'{found.path}' was written by other versions or on another machine; what follows need not be the same to the "
+            f"'{found.path}' was written by other versions or on another machine; what follows need not be the same "
+            f"to the "
             "last bit.",
             CheckpointWarning,
             stacklevel=2,
@@ -202,7 +205,8 @@ def _of_run(folder: Path, last: Mapping[str, Any]) -> list[Segment]:
     run = Run.load(folder)
     if len(run) != last["taken"] or last.get("digest") not in (None, run.written_digest):
         raise ModelError(
-            f"'{folder}' holds {len(run)} samples, and its checkpoint belongs to a run of {last['taken']}; they were mixed."
+            f"'{folder}' holds {len(run)} samples, and its checkpoint belongs to a run of {last['taken']}; they were "
+            f"mixed."
         )
     return list(run.segments)
 
@@ -299,7 +303,7 @@ def _past(data: Mapping[str, Any], assembly: Assembly, coupling: Coupling) -> Pa
     logs = (past.events, past.margins, past.acts)
     listed = all(isinstance(one, list) for one in logs) and isinstance(past.forms, dict)
     if not listed or not all(isinstance(one, dict) for one in (*chain(*logs), *past.forms.values())):
-        raise ModelError("the events, margins, acts and forms of joints that are told have to be lists and tables.")
+        raise ModelError("the events, margins, acts and forms of joints must be lists and tables.")
     for entry in past.margins:
         _check_margins(entry)
     if data["ever"] is not None:
@@ -313,7 +317,7 @@ def _check_margins(entry: Mapping[str, Any]) -> None:
     if not (
         isinstance(margins, dict) and isinstance(loads, dict) and all(isinstance(one, dict) for one in loads.values())
     ):
-        raise ModelError("margins that are told have to be numbers by name.")
+        raise ModelError("margins must be numbers by name.")
     for name, margin in margins.items():
         number(margin, f"margin of '{name}'", "-")
     for name, load in loads.items():

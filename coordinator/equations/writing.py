@@ -60,7 +60,8 @@ class _Writer:
         lacking = [stack.names[0] for stack in self.system.bodies if not isinstance(stack, GivesEquations)]
         if lacking:
             raise CouplingError(
-                f"body '{lacking[0]}' does not write its equations down, as components that are asked from outside; leave it out."
+                f"body '{lacking[0]}' does not give its equations, because it is computed outside this program; leave "
+                f"it out."
             )
         self.start = tuple(
             np.concatenate([np.ravel(stack.state()[key]) for stack in self.system.bodies] or [np.empty(0)])
@@ -146,7 +147,8 @@ class _Writer:
             except (TypeError, ValueError, AttributeError) as error:
                 body = stack.bodies[stack.names[0]]
                 raise NoFormula(
-                    f"body '{who}' ({type(body).__name__}) has no formulas: its equations are worked out step by step, from "
+                    f"body '{who}' ({type(body).__name__}) has no formulas: its equations are worked out step by "
+                    f"step, from "
                     "numbers. Put a rigid body in its place, or leave it out."
                 ) from error
             bends = self._bends(twin, jacobian, stack)
@@ -186,7 +188,8 @@ class _Writer:
                 slope.xreplace(dict.fromkeys(own, sympy.Integer(0))) != 0 and bent
             ):
                 raise NoFormula(
-                    f"body '{stack.names[0]}' has internal constraints that are no quadratic forms of its coordinates, and no "
+                    f"body '{stack.names[0]}' has internal constraints that are no quadratic forms of its "
+                    f"coordinates, and no "
                     "formula for how they bend; put another kind of body in its place."
                 )
         if not moves:
@@ -285,13 +288,15 @@ def _refuse_laws(forces: Any, name: str) -> None:
         raise NoFormula(f"force '{name}' is a law in Python, which has no formula; give numbers, or leave it out.")
     if isinstance(forces, Decides):
         raise NoFormula(
-            f"force '{name}' is decided anew now and then, by a program, and held between: that is no formula; leave it out, or "
+            f"force '{name}' is set by a program at intervals and held between, which is not a formula; leave it out, "
+            f"or "
             "put springs and dampers in its place."
         )
     remembers = any(getattr(forces, mark, False) for mark in ("forward_only", "begins_and_ends", "slips"))
     if "exert" not in forces.loops or remembers:
         raise NoFormula(
-            f"force '{name}' has no formula: what it does depends on what it did before, or is decided in Python; leave it out, or "
+            f"force '{name}' has no formula: what it does depends on what it did before, or is decided in Python; "
+            f"leave it out, or "
             "put a spring in its place."
         )
 

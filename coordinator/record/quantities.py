@@ -1,7 +1,8 @@
 """What a run tells, by name: "rod.angle", "rod.end.y", "pivot.force", "spring.stored".
 
 A name is that of a body, a port, a joint or a force, a dot, and what is asked of it; of a vector one of its components (x, y, z),
-or its size where none is named; with " in body.port" along the axes of that port: "pivot.force.x in rod.end". Whole runs are
+or its size where none is named; with " in body.port" along the axes of that port: "pivot.force.x in "
+    "rod.end". Whole runs are
 asked for "energy", "kinetic", "potential", "momentum", "angular_momentum" and "time".
 """
 
@@ -101,7 +102,7 @@ def quantity(run: Run, name: str) -> Quantity:
 def _seen_in(run: Run, name: str, port: str, values: Array) -> Array:
     """Along the axes of a port."""
     if values.ndim != 2 or values.shape[1] != len(run.model["gravity"]):
-        raise ModelError(f"'{name.strip()}': it is no vector that could be seen in the axes of '{port}'.")
+        raise ModelError(f"'{name.strip()}': it is not a vector, so it has no components in the axes of '{port}'.")
     return in_axes_of(run, port, values)
 
 

@@ -140,7 +140,7 @@ class _Reader:
         child_class = element.attributes.get("childclass", child_class)
         name = self._free(element.attributes.get("name", f"body_{element.line}").strip(), element)
         if "mocap" in element.attributes and element.attributes["mocap"] == "true":
-            raise element.refuse("a body that others lead; take mocap out.")
+            raise element.refuse("a body that is moved from outside; remove mocap.")
         own = above @ self.classes.frame(element)
         joints = [
             self._read_joint(self.classes.completed(one, child_class))
@@ -434,7 +434,8 @@ def together(element: Element, joints: Sequence[_Joint]) -> tuple[str, Array, Ar
     ):
         return "cylindrical", hinges[0].axis, None
     raise element.refuse(
-        f"its joints ({first_few(kinds)}) are together none that is known: two slides, two or three hinges, a slide along a "
+        f"its joints ({first_few(kinds)}) are together none that is known: two slides, two or three hinges, a slide "
+        f"along a "
         "hinge, two slides and a hinge across them, in one place; put bodies with mass between."
     )
 

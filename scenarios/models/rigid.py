@@ -109,7 +109,7 @@ def mechanism(model: Assembly) -> Mechanism:
         if isinstance(body, NaturalBody | NewtonEulerBody):
             found.bodies[name] = _rigid(name, body, model)
         else:
-            problems.append(f"body '{name}': a {type(body).__name__} is no rigid body that moves by itself")
+            problems.append(f"body '{name}': a {type(body).__name__} is not a rigid body that moves under forces")
     for name, edge in model.joint_edges.items():
         if isinstance(edge.joint, Coupler | Rack):
             found.couplers.append((name, edge))
@@ -119,7 +119,8 @@ def mechanism(model: Assembly) -> Mechanism:
             problems.append(f"joint '{name}': a {type(edge.joint).__name__} has no form in files of other programs")
     if problems:
         raise ModelError(
-            f"{model.title or 'the model'} cannot be written for other programs: {first_few(problems)}; they know rigid bodies and "
+            f"{model.title or 'the model'} cannot be written for other programs: {first_few(problems)}; they know "
+            f"rigid bodies and "
             f"{', '.join(kind.__name__ for kind in FREE)}."
         )
     thin = [body.name for body in found.bodies.values() if body.slender]
@@ -149,7 +150,7 @@ def _rigid(name: str, body: Body, model: Assembly) -> Rigid:
         turn = body.port_axes(port, q).T @ body.port_axes(port, q0)
         spin = in_space(body.angular_velocity_of(port, q, v))
     elif name in model.begin or np.any(v):
-        raise ModelError(f"body '{name}' has no port by which its turning could be told; give it one.")
+        raise ModelError(f"body '{name}' has no port by which its orientation could be described; give it one.")
     velocity = np.asarray(body.momentum(q, v)) / mass
     whole = np.eye(3)
     whole[:d, :d] = turn

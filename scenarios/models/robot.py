@@ -141,14 +141,15 @@ class Robot:
         for joint in self.joints.values():
             if (before := above.get(joint.child)) is not None:
                 raise joint.element.refuse(
-                    f"link '{joint.child}' hangs on joint '{before.name}' (line {before.element.line}) as well; close a loop with "
+                    f"link '{joint.child}' hangs on joint '{before.name}' (line {before.element.line}) as well; close "
+                    f"a loop with "
                     "<loop_joint>."
                 )
             above[joint.child] = joint
         roots = [name for name in self.links if name not in above]
         if len(roots) > 1:
             raise self.links[roots[1]].element.refuse(
-                f"it hangs on no joint, and neither does link '{roots[0]}'; join them, a fixed joint will do."
+                f"no joint holds it, and none holds link '{roots[0]}'; connect them, for example by a fixed joint."
             )
         reached = len(list(self.down(roots[0]))) + 1 if roots else 0
         if reached < len(self.links):
@@ -156,7 +157,7 @@ class Robot:
                 joint for joint in self.joints.values() if not roots or not self._reaches(joint, above, roots[0])
             )
             raise lost.element.refuse(
-                "it is part of a ring of joints that hangs on nothing; close it with <loop_joint>."
+                "it is part of a closed ring of joints that nothing holds; close the ring with <loop_joint>."
             )
         return roots[0]
 

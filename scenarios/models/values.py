@@ -1,6 +1,7 @@
 """Values of a model file, each read as the field that it is for wants it: numbers and sums, texts, lists, tables, parts with kinds.
 
-Where a number is due, a text is a sum (`"length / 2"`); where a text is due it stays one. A table with `kind` is a part, read so;
+Where a number is due, a text is a sum (`"length / "
+    "2"`); where a text is due it stays one. A table with `kind` is a part, read so;
 one with `class`, as `Assembly.save` writes it, is taken as it stands.
 """
 
@@ -204,7 +205,7 @@ def told(error: Exception, node: Node) -> ModelError:
         return error
     what = str(error)
     if not isinstance(error, ModelError):
-        what = f"its values do not fit ({shown(what)}); give numbers and lists of numbers as they are due."
+        what = f"its values do not fit ({shown(what)}); give numbers and lists of numbers of the expected shape."
     keys = node.value if isinstance(node.value, dict) else {}
     about = [key for key in keys if re.search(rf"(?<![\w.]){re.escape(key)}(?: =| has\b|\[)|'{re.escape(key)}'", what)]
     about = about or [key for key, value in keys.items() if any(f"'{name}'" in what for name in _names_in(value))]
