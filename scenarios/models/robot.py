@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from modular.elements import Array
+from modular.joint_values import OneCoordinate
 from scenarios.models.markup import Element
 
 MOVING = ("revolute", "continuous", "prismatic", "planar", "floating")
@@ -175,3 +176,15 @@ class Robot:
         while link in above and steps <= len(above):
             link, steps = above[link].parent, steps + 1
         return link == root
+
+
+@dataclass(frozen=True)
+class JointValue(OneCoordinate):
+    """A joint with one coordinate, an angle [rad] or a way [m], counted as its file does."""
+
+    name: str  # in the model
+    kind: str  # "angle" or "way"
+    begins: float
+    low: float | None
+    high: float | None
+    effort: float | None  # the most that its motor gives [N m], [N]
