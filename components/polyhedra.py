@@ -51,7 +51,7 @@ def _checked(points: Any, faces: Any) -> tuple[Array, Indices]:
     if loose := next((edge for edge, count in edges.items() if edges[edge[::-1]] != count), None):
         raise ModelError(
             f"Solid.mesh: the edge from point {loose[0]} to point {loose[1]} belongs to one face only, or to faces of "
-            f"opposite orientation; give a closed mesh whose faces are all ordered the same way round."
+            "opposite orientation; give a closed mesh whose faces are all ordered the same way round."
         )
     if not len(triangles):
         raise ModelError("Solid.mesh: it has no faces; give three points or more for each.")

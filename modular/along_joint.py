@@ -22,13 +22,12 @@ def on_joint(model: Assembly, name: str, force: Force, joint: str) -> tuple[Forc
     if len(kinds) != 1 or kinds[0] == "distance":
         raise ModelError(
             f"force '{name}': joint '{joint}' ({type(edge.joint).__name__}) has no single angle or way along which a "
-            f"force could act; name the ports between which it should act."
+            "force could act; name the ports between which it should act."
         )
     made = force.on_joint(kinds[0], None if model.dimension == 2 and kinds[0] == "angle" else axis_of(model, edge))
     if made is None:
         raise ModelError(
-            f"force '{name}': a {type(force).__name__} does not act along the {kinds[0]} of a joint; take one that "
-            f"does, such as a "
+            f"force '{name}': a {type(force).__name__} does not act along the {kinds[0]} of a joint; take one that does, such as a "
             "Motor, Regulator, Stop, Friction or TableSpring, or name its ports."
         )
     ports = (str(edge.first), str(edge.second))

@@ -389,8 +389,7 @@ class Assembly(Spelt):
         """
         if Path(path).suffix == ".toml":
             raise ModelError(
-                f"'{path}': save writes JSON; give a name that ends in .json. modular import FILE.json -o {path} "
-                f"writes it as TOML."
+                f"'{path}': save writes JSON; give a name that ends in .json. modular import FILE.json -o {path} writes it as TOML."
             )
         put_in_place(Path(path), json.dumps(self.given().to_data(), indent=2).encode())
 

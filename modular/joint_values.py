@@ -112,8 +112,7 @@ class JointValue(OneCoordinate):
         kinds = self.joint.coordinates
         if len(kinds) != 1 or kinds[0] not in ("angle", "way"):
             raise ModelError(
-                f"joint '{self.name}' ({type(self.joint).__name__}) has no single angle or way; take those of its "
-                f"ports."
+                f"joint '{self.name}' ({type(self.joint).__name__}) has no single angle or way; take those of its ports."
             )
         return kinds[0]
 

@@ -104,7 +104,7 @@ class Torsor:
         if (self.kind == TWIST) == (other.kind == TWIST):
             raise ModelError(
                 f"the comoment of a {self.kind} and a {other.kind} is not a power; give a twist and a wrench or a "
-                f"momentum."
+                "momentum."
             )
         there = other.at(self.point)
         return (self.resultant * there.moment).sum(axis=-1) + (there.resultant * self.moment).sum(axis=-1)
@@ -175,9 +175,8 @@ def _spin(values: Any) -> Vector:
         return given
     if given.ndim and given.shape[-1] != 1:
         raise ModelError(
-            f"torsor: an array of shape {given.shape} is not a rotation; give three components, or one: a number "
-            f"about z, or samples "
-            "of it as a column (n, 1)."
+            f"torsor: an array of shape {given.shape} is not a rotation; give three components, or one: a number about "
+            "z, or samples of it as a column (n, 1)."
         )
     about_z = np.asarray(given[..., 0] if given.ndim else given)
     nothing = np.asarray(0 * about_z)

@@ -116,8 +116,7 @@ def opened(path: str | Path) -> Archive:
     """Unpack an FMU, or find where this process has unpacked it already; its code will run, so somebody here must want it."""
     if isinstance(path, Read) and str(path) not in _given and PACKAGE not in allowed():
         raise ModelError(
-            f"FMU '{path}' is named by a file or a message, and its code would run, which is not allowed. If you "
-            f"trust it, call "
+            f"FMU '{path}' is named by a file or a message, and its code would run, which is not allowed. If you trust it, call "
             f"modular.allow('{PACKAGE}') in Python, or 'modular --allow {PACKAGE} …' on the command line, or set "
             f"MODULAR_ALLOW={PACKAGE}."
         )

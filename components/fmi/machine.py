@@ -75,7 +75,7 @@ class Machine:
             files = ", ".join(f"'{archive.path.name}'" for archive in self.archives.values())
             raise ModelError(
                 f"FMU {files} has not been {what} within {self._aside.limit:g} s (at {self.time:g} s), and was given "
-                f"up. If it is only slow, give a longer time_limit."
+                "up. If it is only slow, give a longer time_limit."
             ) from None
 
     # --- variables ---------------------------------------------------------------------------------------------------
@@ -166,8 +166,8 @@ class Machine:
             last = shown
         raise ModelError(
             f"FMUs {', '.join(self.members)}: their outputs depend on each other directly, and do not converge in "
-            f"{MAX_PASSES} "
-            "rounds: an algebraic loop. Break it with a mechanical port, whose joint solves for the forces."
+            f"{MAX_PASSES} rounds: an algebraic loop. Break it with a mechanical port, whose joint solves for the "
+            "forces."
         )
 
     # --- moving ------------------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ class MotionMap:
         if wrong := [name for name in told if machine.variable(name, what).causality != "input"]:
             raise ModelError(
                 f"{what}: '{wrong[0]}' is not an input, but other variables of its motion are; all variables of a "
-                f"motion that the FMU receives must be inputs."
+                "motion that the FMU receives must be inputs."
             )
         if not shown:
             raise ModelError(f"{what}: no port shows a force; name variables in force=[…].")

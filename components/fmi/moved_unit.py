@@ -136,10 +136,8 @@ class MovedUnit(Unit):
             last = last + step
             self.machine.restore(saved)
         raise CouplingError(
-            f"body '{self.name}': '{self.body.called}' shows the forces that act on its ports at no acceleration that "
-            f"was tried "
-            f"({ROUNDS} rounds, the last one off by {change:.3g} m/s2 or rad/s2). Take a shorter step; a stiff spring "
-            f"within wants "
+            f"body '{self.name}': '{self.body.called}' shows the forces that act on its ports at no acceleration that was tried "
+            f"({ROUNDS} rounds, the last one off by {change:.3g} m/s2 or rad/s2). Take a shorter step; a stiff spring within wants "
             "more mass at its port."
         )
 
@@ -196,12 +194,9 @@ class MovedUnit(Unit):
         if not values[0] > LEAST_INERTIA * max(float(np.abs(values).max()), LEAST_INERTIA):
             turning = any(port.turns for port in self.ports)
             raise ModelError(
-                f"body '{self.name}': the forces that '{self.body.called}' shows do not grow with the acceleration of "
-                f"its ports in "
-                f"every direction (from {values[0]:.3g} to {values[-1]:.3g} kg or kg m2), so nothing says how fast "
-                f"they give "
-                f"way. Give what carries them a mass, PowerPort(…, mass=…{', inertia=…' if turning else ''}); where "
-                f"the forces "
+                f"body '{self.name}': the forces that '{self.body.called}' shows do not grow with the acceleration of its ports in "
+                f"every direction (from {values[0]:.3g} to {values[-1]:.3g} kg or kg m2), so nothing says how fast they give "
+                f"way. Give what carries them a mass, PowerPort(…, mass=…{', inertia=…' if turning else ''}); where the forces "
                 "are those that the FMU exerts, and not those on it, say exerts=True."
             )
         rows = self.map.free()
@@ -263,6 +258,6 @@ def unit_of(name: str, body: Fmu, gravity: Array) -> Unit:
         led, free = (list(body.ports)[moved.index(which)] for which in (True, False))
         raise ModelError(
             f"body '{name}': port '{led}' receives motions and port '{free}' forces; all ports of one FMU must be of "
-            f"one kind."
+            "one kind."
         )
     return MovedUnit(name, body, (machine, ports), gravity)

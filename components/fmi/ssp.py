@@ -64,8 +64,7 @@ def read_ssp(path: str | Path) -> dict[str, Any]:
             continue  # to the outside of the system, where nobody is
         if len(wire):
             raise ModelError(
-                f"SSP '{path}': the connection from '{wire.get('startElement')}.{wire.get('startConnector')}' "
-                f"transforms what goes "
+                f"SSP '{path}': the connection from '{wire.get('startElement')}.{wire.get('startConnector')}' transforms what goes "
                 "through it; plain connections are read."
             )
         target = f"{wire.get('endElement')}.{wire.get('endConnector')}"

@@ -380,6 +380,6 @@ class Fmus:
 def _stroke(name: str) -> str:
     return (
         f"body '{name}': this event needs a jump of its velocity, but an FMU is moved by forces alone. Begin with "
-        f"velocities that fit its joints "
-        "(parameters of the FMU), join it where it moves alike, or put a body of ours between."
+        "velocities that fit its joints (parameters of the FMU), join it where it moves alike, or put a body of ours "
+        "between."
     )

@@ -265,16 +265,13 @@ class Unit:
         values, vectors = np.linalg.eigh(compliance)
         if not values[-1] > 0.0:
             raise ModelError(
-                f"body '{self.name}': '{self.body.called}' does not move under a force on its ports: unit forces "
-                f"change nothing "
+                f"body '{self.name}': '{self.body.called}' does not move under a force on its ports: unit forces change nothing "
                 "in a step. Are the variables of its force inputs right?"
             )
         if values[0] < -AGAINST * values[-1]:
             raise ModelError(
-                f"body '{self.name}': '{self.body.called}' moves against a force on a port (answers from "
-                f"{values[0]:.3g} to "
-                f"{values[-1]:.3g} m/s² per N). Force and moment must act on the FMU, in the axes of its position and "
-                f"velocity."
+                f"body '{self.name}': '{self.body.called}' moves against a force on a port (answers from {values[0]:.3g} to "
+                f"{values[-1]:.3g} m/s² per N). Force and moment must act on the FMU, in the axes of its position and velocity."
             )
         values = np.where(values > LEAST_ANSWER * values[-1], values, 0.0)
         return compliance, vectors * np.sqrt(values)
@@ -308,8 +305,7 @@ class Unit:
         if not self.machine.variable_step:
             raise CouplingError(
                 f"body '{self.name}': '{self.body.called}' takes steps of one length only "
-                "(canHandleVariableCommunicationStepSize = false), and has no force_rate: it cannot be glued. Take "
-                "Penalty."
+                "(canHandleVariableCommunicationStepSize = false), and has no force_rate: it cannot be glued. Take Penalty."
             )
         for force in (0.5 * (3.0 * start - end), 0.5 * (3.0 * end - start)):
             self.map.tell(force, force, 0.5 * h)
@@ -364,8 +360,7 @@ class Unit:
             return
         if self.begin is None:
             raise ModelError(
-                f"body '{self.name}': its velocity is to jump, and '{self.body.called}' can only be moved by forces. "
-                f"Begin with "
+                f"body '{self.name}': its velocity is to jump, and '{self.body.called}' can only be moved by forces. Begin with "
                 "velocities that fit its joints (parameters of the FMU), and join it where it moves alike."
             )
         self.kick(self.force + impulse * (2.0 / self.length), self.length)

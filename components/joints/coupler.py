@@ -112,8 +112,7 @@ class Coupler(Joint):
         by_axes = leaning > aside
         if max(leaning, aside) < COAXIAL:
             raise ModelError(
-                f"joint '{name}': its hinges, about {shown(axis)} and {shown(other)} at {shown(a)} and {shown(b)}, "
-                f"lie on one "
+                f"joint '{name}': its hinges, about {shown(axis)} and {shown(other)} at {shown(a)} and {shown(b)}, lie on one "
                 "line, so the rotation of the body between them is not determined; move them apart, or tilt one of "
                 "them."
             )
@@ -131,7 +130,7 @@ class Coupler(Joint):
         if apart <= 1e-6 * far:
             raise ModelError(
                 f"joint '{name}': its hinges are {apart:.3g} m apart, so the rotation of the body between them is not "
-                f"determined; move them apart. On the ground, place one with at=…."
+                "determined; move them apart. On the ground, place one with at=…."
             )
 
     def gap(self, first: Side, second: Side, a: Array, b: Array) -> float:

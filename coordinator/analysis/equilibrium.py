@@ -60,8 +60,7 @@ def refuse_forward(model: Assembly) -> None:
     forward = [name for name, edge in model.force_edges.items() if only and edge.force.kind() in only]
     if forward:
         raise ModelError(
-            f"{first_few(forward)} can only step forward in time, as contacts and dry friction do, and has no "
-            f"stiffness to "
+            f"{first_few(forward)} can only step forward in time, as contacts and dry friction do, and has no stiffness to "
             "swing on; leave it out, or put a spring in its place."
         )
 
@@ -97,7 +96,7 @@ def come_to_rest(equations: Equations) -> int:
     raise ModelError(
         f"no equilibrium was found: after {turn + 1} steps the model would still accelerate by "
         f"{here.acceleration:.3g} m/s^2, most of all '{here.worst(equations)}'. Start nearer to the equilibrium, or "
-        f"check whether anything holds the model."
+        "check whether anything holds the model."
     )
 
 

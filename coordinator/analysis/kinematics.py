@@ -33,7 +33,7 @@ from modular.port import GROUND
 
 EVEN = 1e-9  # of a step: by how much times may be off an even spread
 OTHERS = ("axis", "place", "slowest")  # names that arrays of a workspace have already
-MOST_TOLD = 3  # singular places
+MOST_TOLD = 3  # singular configurations
 PATH = "-path"  # the name of what leads a port: its body, its port, and this
 MOST_TURNED = 1.5  # [rad], by a body between two samples: two of them turn by less than half a turn against each other
 
@@ -120,8 +120,8 @@ class Workspace(Result):
         )
         return [
             f"{int(reached.sum())} of {reached.size} values can be reached: {spans}",
-            f"nearest to a singular place at {at}: there it moves by {self.slowest[where]:.3g} m per unit of its "
-            f"drives at least",
+            f"nearest to a singular configuration at {at}: there it moves by {self.slowest[where]:.3g} m per unit of "
+            "its drives at least",
         ]
 
     def series(self) -> dict[str, Series]:
@@ -234,8 +234,7 @@ def _refuse(model: Assembly, who: str, until: float) -> None:
     """What is not rigid, and what happens on the way."""
     if any(until > 0.0 and (event.time is None or event.time <= until) for event in model.schedule):
         raise ModelError(
-            f"{who}: the model has events, which belong to runs; leave them out: model.schedule.clear() on a copy of "
-            f"it."
+            f"{who}: the model has events, which belong to runs; leave them out: model.schedule.clear() on a copy of it."
         )
     bending = [name for name, body in model.bodies.items() if getattr(body.new_stack(), "elastic", False)]
     if bending:
@@ -297,8 +296,7 @@ def _recorded(led: Assembly, times: Array, who: str, *, free: bool) -> Run:
             equations.go(walk.q, walk.v)
             if singular(equations, freedoms):
                 raise ModelError(
-                    f"{who}: at {time:.6g} s the mechanism stands where branches meet (it is singular there), and "
-                    f"nothing says on "
+                    f"{who}: at {time:.6g} s the mechanism stands where branches meet (it is singular there), and nothing says on "
                     "which it goes on; take times that pass it by, or lead another of its joints."
                 )
             conditioning.look(time)
@@ -312,7 +310,7 @@ def _recorded(led: Assembly, times: Array, who: str, *, free: bool) -> Run:
 
 
 def _tell(simulation: Simulation, found: Sequence[Singular], largest: float, who: str) -> None:
-    """Singular places that the motion goes through or comes near to: in words, and among what happened on the way."""
+    """Singular configurations that the motion goes through or comes near to: in words, and among what happened on the way."""
     for one in found:
         kind, name = "singular" if one.passed else "nearly singular", one.bodies[0] if one.bodies else ""
         simulation.events.append(
@@ -326,8 +324,7 @@ def _tell(simulation: Simulation, found: Sequence[Singular], largest: float, who
     if near := [one.smallest for one in found if not one.passed]:
         times = largest / max(min(near), 1e-300)
         said.append(
-            f"where it is near one velocities, accelerations and errors are up to {times:.2g} times as large as "
-            f"elsewhere"
+            f"where it is near one velocities, accelerations and errors are up to {times:.2g} times as large as elsewhere"
         )
     if said:
         warnings.warn(f"{who}: {'; '.join(said)}.", RunWarning, stacklevel=4)
@@ -344,7 +341,6 @@ def _refuse_fast(equations: Equations, led: Assembly, walk: Walk, step: float, t
                 turned = step * float(np.linalg.norm(body.angular_velocity_of(body.port_names[0], q, v)))
                 if turned > MOST_TURNED:
                     raise ModelError(
-                        f"{who}: at {time:.6g} s body '{name}' turns by {turned:.3g} rad from one time to the next, "
-                        f"and turns "
+                        f"{who}: at {time:.6g} s body '{name}' turns by {turned:.3g} rad from one time to the next, and turns "
                         f"are told from those; give times no farther apart than {step * MOST_TURNED / turned:.2g} s."
                     )

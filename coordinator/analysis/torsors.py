@@ -47,8 +47,7 @@ class RunTorsors:
         body = self.run.bodies[owner]
         if body.freedoms > (3 if self.dimension == 2 else 6):
             raise ModelError(
-                f"body '{of}' ({type(body).__name__}) does not move as one piece; ask for the twist of one of its "
-                f"ports, such as "
+                f"body '{of}' ({type(body).__name__}) does not move as one piece; ask for the twist of one of its ports, such as "
                 f"'{of}.{body.port_names[0]}'."
             )
         if body.led:  # it has no momentum that would tell
@@ -134,8 +133,8 @@ class RunTorsors:
         body = self._body(name)
         if body.led:
             raise ModelError(
-                f"body '{name}' ({type(body).__name__}) follows a prescribed motion, whatever acts on it, so it has "
-                f"no momentum."
+                f"body '{name}' ({type(body).__name__}) follows a prescribed motion, whatever acts on it, so it has no "
+                "momentum."
             )
         return body
 

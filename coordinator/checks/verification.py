@@ -104,7 +104,7 @@ class Verification:
         if self.order is None or not self.as_declared or self.order < MAX_ORDER_DEVIATION:
             return (
                 f"{off}. Errors do not decrease with the step at the expected order: trust the run only up to that "
-                "time. Where a shorter step helps little, the motion is too sensitive to be predicted any further."
+                "time. Where a shorter step helps little, the motion is too sensitive to be predicted further."
             )
         step = self.dt * (0.1 * REPORTED_ERROR_SHARE * self.reach / self.error) ** (1.0 / self.order)
         return f"{off}: {estimate.why(self.dt)}. Remedy: {estimate.remedy(step, words)}."

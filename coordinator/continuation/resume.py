@@ -125,8 +125,7 @@ class Checkpoint:
             MemoryError,
         ) as error:
             raise ModelError(
-                f"'{self.path}' does not fit this version of modular ({type(error).__name__}: {error}); it was "
-                f"written with "
+                f"'{self.path}' does not fit this version of modular ({type(error).__name__}: {error}); it was written with "
                 f"{self.head.get('bits')}."
             ) from error
 
@@ -142,8 +141,7 @@ def latest(folder: str | Path) -> Checkpoint:
     found = heads_in(place)
     if not found:
         raise ModelError(
-            f"'{folder}' holds no checkpoint; give a folder that modular run or Simulation.run(checkpoints=…) has "
-            f"written to."
+            f"'{folder}' holds no checkpoint; give a folder that modular run or Simulation.run(checkpoints=…) has written to."
         )
     refused = []
     for path in found:
@@ -172,9 +170,8 @@ def resume(
     found = latest(folder)
     if not found.same_bits:
         warnings.warn(
-            f"'{found.path}' was written by other versions or on another machine; what follows need not be the same "
-            f"to the "
-            "last bit.",
+            f"'{found.path}' was written by other versions or on another machine; what follows may differ in the last "
+            "bits.",
             CheckpointWarning,
             stacklevel=2,
         )
@@ -205,8 +202,8 @@ def _of_run(folder: Path, last: Mapping[str, Any]) -> list[Segment]:
     run = Run.load(folder)
     if len(run) != last["taken"] or last.get("digest") not in (None, run.written_digest):
         raise ModelError(
-            f"'{folder}' holds {len(run)} samples, and its checkpoint belongs to a run of {last['taken']}; they were "
-            f"mixed."
+            f"'{folder}' holds {len(run)} samples, but its checkpoint belongs to a run of {last['taken']}; they were "
+            "mixed."
         )
     return list(run.segments)
 

@@ -79,8 +79,7 @@ def write_efforts(
         raise ModelError(f"efforts: on = {on!r}; give 'second' ({edge.second}) or 'first' ({edge.first}).")
     if on == "first" and not edge.joint.together:
         raise ModelError(
-            f"joint '{joint}' ({type(edge.joint).__name__}) holds each of its sides at a point of its own; ask for "
-            f"on='second'."
+            f"joint '{joint}' ({type(edge.joint).__name__}) holds each of its sides at a point of its own; ask for on='second'."
         )
     asked = _mask(mask, model.dimension)
     written = write(model, numbers=numbers, ports=[axes] if axes else [])
@@ -112,8 +111,7 @@ def _mask(mask: Sequence[int] | None, dimension: int) -> list[bool]:
     found = list(mask)
     if len(found) != len(names) or any(one not in (0, 1, False, True) for one in found) or not any(found):
         raise ModelError(
-            f"efforts: mask = {mask!r}; give a 0 or 1 for each of {', '.join(names)}, such as "
-            f"{[1, *[0] * (len(names) - 1)]}."
+            f"efforts: mask = {mask!r}; give a 0 or 1 for each of {', '.join(names)}, such as {[1, *[0] * (len(names) - 1)]}."
         )
     return [bool(one) for one in found]
 
@@ -139,5 +137,5 @@ def _check_unique(written: Any, joint: str) -> None:
         if max(np.abs(total[0]).max(), np.abs(turning).max()) > 1e-6:
             raise ModelError(
                 f"joint '{joint}': its reaction is not unique, because joints are redundant there; `modular mobility` "
-                f"names them. Remove one of them, or replace it by a spring."
+                "names them. Remove one of them, or replace it by a spring."
             )

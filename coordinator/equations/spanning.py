@@ -102,8 +102,7 @@ class Tree:
         unknown = [name for name in self.chosen if name not in self.names]
         if unknown:
             raise ModelError(
-                f"lagrange: q names '{unknown[0]}', which is no coordinate of the tree; these are: "
-                f"{', '.join(self.names)}."
+                f"lagrange: q names '{unknown[0]}', which is no coordinate of the tree; these are: {', '.join(self.names)}."
             )
         free = {one for value in self.names.values() for one in value.free_symbols}
         self.coordinates = sorted(free, key=lambda one: self._first_use(one))
@@ -142,7 +141,7 @@ class Tree:
         if body.led or flags is None or len(flags) * self.dimension != own.stop - own.start:
             raise ModelError(
                 f"body '{name}' ({type(body).__name__}) is not a rigid body that moves under forces; lagrange() takes "
-                f"rigid bodies such as RigidBody, Rod and NewtonEulerBody."
+                "rigid bodies such as RigidBody, Rod and NewtonEulerBody."
             )
 
     def _by_place(self, name: str) -> bool:

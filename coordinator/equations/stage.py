@@ -71,7 +71,7 @@ class Stage:
         except Undecided as undecided:
             raise NoFormula(
                 f"{kind} '{name}' has no single formula: it distinguishes cases, here whether {undecided.condition}. "
-                f"Leave it out, or replace it by a component without cases."
+                "Leave it out, or replace it by a component without cases."
             ) from undecided
         finally:
             if NOTES.nonzero:

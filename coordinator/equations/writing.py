@@ -61,7 +61,7 @@ class _Writer:
         if lacking:
             raise CouplingError(
                 f"body '{lacking[0]}' does not give its equations, because it is computed outside this program; leave "
-                f"it out."
+                "it out."
             )
         self.start = tuple(
             np.concatenate([np.ravel(stack.state()[key]) for stack in self.system.bodies] or [np.empty(0)])
@@ -147,8 +147,7 @@ class _Writer:
             except (TypeError, ValueError, AttributeError) as error:
                 body = stack.bodies[stack.names[0]]
                 raise NoFormula(
-                    f"body '{who}' ({type(body).__name__}) has no formulas: its equations are worked out step by "
-                    f"step, from "
+                    f"body '{who}' ({type(body).__name__}) has no formulas: its equations are worked out step by step, from "
                     "numbers. Put a rigid body in its place, or leave it out."
                 ) from error
             bends = self._bends(twin, jacobian, stack)
@@ -188,8 +187,7 @@ class _Writer:
                 slope.xreplace(dict.fromkeys(own, sympy.Integer(0))) != 0 and bent
             ):
                 raise NoFormula(
-                    f"body '{stack.names[0]}' has internal constraints that are no quadratic forms of its "
-                    f"coordinates, and no "
+                    f"body '{stack.names[0]}' has internal constraints that are no quadratic forms of its coordinates, and no "
                     "formula for how they bend; put another kind of body in its place."
                 )
         if not moves:
@@ -289,14 +287,12 @@ def _refuse_laws(forces: Any, name: str) -> None:
     if isinstance(forces, Decides):
         raise NoFormula(
             f"force '{name}' is set by a program at intervals and held between, which is not a formula; leave it out, "
-            f"or "
-            "put springs and dampers in its place."
+            "or put springs and dampers in its place."
         )
     remembers = any(getattr(forces, mark, False) for mark in ("forward_only", "begins_and_ends", "slips"))
     if "exert" not in forces.loops or remembers:
         raise NoFormula(
-            f"force '{name}' has no formula: what it does depends on what it did before, or is decided in Python; "
-            f"leave it out, or "
+            f"force '{name}' has no formula: what it does depends on what it did before, or is decided in Python; leave it out, or "
             "put a spring in its place."
         )
 

@@ -184,7 +184,7 @@ def _begin(system: System, model: Assembly, pair: Pair) -> str:
     if name in model.force_edges or name in model.joint_edges or name in model.bodies:
         raise ModelError(
             f"the encounter of the surfaces '{pair[0]}' and '{pair[1]}' would be named '{name}', but that name is "
-            f"taken; rename that component, or one of the surfaces."
+            "taken; rename that component, or one of the surfaces."
         )
     one, other = (model.force_edges[surface] for surface in pair)
     force = one.force.meeting(other.force)

@@ -154,4 +154,4 @@ def apart(one: Simulation, other: Simulation) -> float:
 def why_no_ghost(error: Exception) -> str:
     """Why the ghost has gone."""
     reason = str(error) if isinstance(error, ModelError | CouplingError | ArithmeticError) else repr(error)
-    return f"the reference cannot follow: {reason}"
+    return f"the reference solution cannot follow: {reason}"

@@ -1,8 +1,7 @@
 """What a run tells, by name: "rod.angle", "rod.end.y", "pivot.force", "spring.stored".
 
 A name is that of a body, a port, a joint or a force, a dot, and what is asked of it; of a vector one of its components (x, y, z),
-or its size where none is named; with " in body.port" along the axes of that port: "pivot.force.x in "
-    "rod.end". Whole runs are
+or its size where none is named; with " in body.port" along the axes of that port: "pivot.force.x in rod.end". Whole runs are
 asked for "energy", "kinetic", "potential", "momentum", "angular_momentum" and "time".
 """
 

@@ -68,8 +68,7 @@ def _parsed(text: str) -> ast.expr:
             return ast.parse(text.strip().replace("^", "**"), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise Sum(
-            f'"{shown(text)}" is neither a number nor an expression; write, for example, "length / 2", '
-            "with * between factors."
+            f'"{shown(text)}" is neither a number nor an expression; write, for example, "length / 2", with * between factors.'
         ) from None
 
 

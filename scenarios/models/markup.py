@@ -131,8 +131,7 @@ def parsed(data: bytes, file: str, longest: int = LONGEST_CONTENT) -> Element:
 
     def document_type(name: str, *_: object) -> None:
         raise ModelError(
-            f"{file}:{parser.CurrentLineNumber}: <!DOCTYPE {shown(name)}> is refused, as entities could fill the "
-            f"memory or "
+            f"{file}:{parser.CurrentLineNumber}: <!DOCTYPE {shown(name)}> is refused, as entities could fill the memory or "
             "read other files; take it out."
         )
 

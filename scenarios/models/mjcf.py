@@ -434,8 +434,7 @@ def together(element: Element, joints: Sequence[_Joint]) -> tuple[str, Array, Ar
     ):
         return "cylindrical", hinges[0].axis, None
     raise element.refuse(
-        f"its joints ({first_few(kinds)}) are together none that is known: two slides, two or three hinges, a slide "
-        f"along a "
+        f"its joints ({first_few(kinds)}) are together none that is known: two slides, two or three hinges, a slide along a "
         "hinge, two slides and a hinge across them, in one place; put bodies with mass between."
     )
 

@@ -119,8 +119,7 @@ def mechanism(model: Assembly) -> Mechanism:
             problems.append(f"joint '{name}': a {type(edge.joint).__name__} has no form in files of other programs")
     if problems:
         raise ModelError(
-            f"{model.title or 'the model'} cannot be written for other programs: {first_few(problems)}; they know "
-            f"rigid bodies and "
+            f"{model.title or 'the model'} cannot be written for other programs: {first_few(problems)}; they know rigid bodies and "
             f"{', '.join(kind.__name__ for kind in FREE)}."
         )
     thin = [body.name for body in found.bodies.values() if body.slender]

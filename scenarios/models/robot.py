@@ -142,9 +142,8 @@ class Robot:
         for joint in self.joints.values():
             if (before := above.get(joint.child)) is not None:
                 raise joint.element.refuse(
-                    f"link '{joint.child}' hangs on joint '{before.name}' (line {before.element.line}) as well; close "
-                    f"a loop with "
-                    "<loop_joint>."
+                    f"link '{joint.child}' hangs on joint '{before.name}' (line {before.element.line}) as well; "
+                    "close a loop with <loop_joint>."
                 )
             above[joint.child] = joint
         roots = [name for name in self.links if name not in above]

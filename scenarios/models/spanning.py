@@ -82,7 +82,7 @@ def branches(found: Mechanism) -> tuple[list[Branch], list[Held]]:
     if deep := [branch.body.name for branch in order if branch.depth > DEEPEST]:
         raise ModelError(
             f"{first_few(deep)}: more than {DEEPEST} bodies in a row, which other programs nest in each other; take "
-            f"fewer."
+            "fewer."
         )
     return order, [held for held in found.joints if held.name not in used]
 

@@ -275,8 +275,7 @@ class _Reader:
             return Solid(mass, place, 0.5 * np.trace(tensor) * np.eye(3) - tensor)
         if whole is None:
             raise self._of(prim).refuse(
-                "no inertia is given, and no shape tells it; give physics:diagonalInertia, or boxes, balls, "
-                "cylinders, capsules."
+                "no inertia is given, and no shape tells it; give physics:diagonalInertia, or boxes, balls, cylinders, capsules."
             )
         self.report.tell(READ, self._of(prim), "inertia from its shapes")
         return Solid(whole.mass, place, whole.second_moment)

@@ -1,7 +1,6 @@
 """Values of a model file, each read as the field that it is for wants it: numbers and sums, texts, lists, tables, parts with kinds.
 
-Where a number is due, a text is a sum (`"length / "
-    "2"`); where a text is due it stays one. A table with `kind` is a part, read so;
+Where a number is due, a text is a sum (`"length / 2"`); where a text is due it stays one. A table with `kind` is a part, read so;
 one with `class`, as `Assembly.save` writes it, is taken as it stands.
 """
 
