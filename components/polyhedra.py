@@ -28,7 +28,7 @@ def moments_of(points: Any, faces: Any) -> tuple[float, Array, Array]:
     volumes = np.einsum("ni,ni->n", a, np.cross(b, c)) / 6.0
     volume = float(volumes.sum())
     if not abs(volume) > FLAT * extent**3:
-        raise ModelError(f"Solid.mesh: its faces close in {abs(volume):.3g} m^3; give a mesh that has an inside.")
+        raise ModelError(f"Solid.mesh: its faces close in {abs(volume):.3g} m^3; give a mesh that encloses a volume.")
     volumes = volumes / volume  # also where all faces look inwards
     sums = a + b + c
     centre = np.einsum("n,ni->i", volumes, sums) / 4.0
@@ -43,15 +43,15 @@ def _checked(points: Any, faces: Any) -> tuple[Array, Indices]:
     except (TypeError, ValueError):
         corners = np.zeros(0)
     if corners.ndim != 2 or corners.shape[1] != 3 or not np.all(np.abs(corners) < MOST_SHOWN):
-        raise ModelError("Solid.mesh: points are to be places of three finite numbers each [m].")
+        raise ModelError("Solid.mesh: each point must be three finite numbers [m].")
     triangles = np.array([each for face in faces for each in _fan(face, len(corners))], np.int64).reshape(-1, 3)
     edges: Counter[tuple[int, int]] = Counter()
     for i, j in ((0, 1), (1, 2), (2, 0)):
         edges.update(zip(triangles[:, i].tolist(), triangles[:, j].tolist(), strict=True))
     if loose := next((edge for edge, count in edges.items() if edges[edge[::-1]] != count), None):
         raise ModelError(
-            f"Solid.mesh: the edge from point {loose[0]} to point {loose[1]} has faces on one side alone, or faces that look "
-            "opposite ways; give a mesh that is closed, its faces all counted the same way round."
+            f"Solid.mesh: the edge from point {loose[0]} to point {loose[1]} belongs to one face only, or to faces of "
+            "opposite orientation; give a closed mesh whose faces are all ordered the same way round."
         )
     if not len(triangles):
         raise ModelError("Solid.mesh: it has no faces; give three points or more for each.")

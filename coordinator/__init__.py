@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from coordinator.checks.diagnosis import beyond
     from coordinator.checks.examination import Examination, examine
     from coordinator.checks.verification import Verification
-    from coordinator.continuation.rerun import rerun
+    from coordinator.continuation.rerun import rerun, verify
     from coordinator.continuation.resume import resume
-    from coordinator.continuation.verify import verify
     from coordinator.couplings import Centralized, Coupling, Glued, Merged, Mixed, Penalty, Relaxed
     from coordinator.couplings.centralized import (
         GGL,
@@ -84,7 +83,7 @@ _HOMES = {
     "identify": "ensemble.identification",
     "rerun": "continuation.rerun",
     "resume": "continuation.resume",
-    "verify": "continuation.verify",
+    "verify": "continuation.rerun",
     "why_different": "record.difference",
 }
 

@@ -13,10 +13,9 @@ from typing import Any, Self
 import numpy as np
 
 from coordinator.checks.alarm import Alarm
-from coordinator.checks.diagnosis import diagnose
+from coordinator.checks.diagnosis import diagnose, in_words
 from coordinator.checks.foretelling import Foreteller
 from coordinator.checks.inspection import Inspection
-from coordinator.checks.proposals import in_words
 from coordinator.couplings import Coupling, Penalty
 from coordinator.couplings.named import coupling_named
 from coordinator.couplings.resting import begin_at_rest
@@ -39,14 +38,13 @@ from coordinator.events.bulk_add import put_together, undisturbed
 from coordinator.events.changes import Changes
 from coordinator.events.controlling import consult, next_look
 from coordinator.events.encounters import disturb, first_look, let_meet
-from coordinator.events.event_location import advance_through_events
 from coordinator.events.impact import agree_velocities
 from coordinator.events.initial_states import begin
 from coordinator.events.precompile import expect_loops, precompile
-from coordinator.events.schedule import Schedule, check_schedule
+from coordinator.events.schedule import Schedule, advance_through_events, check_schedule
+from coordinator.record.archive import recording
 from coordinator.record.checkpoints.folder import Checkpoints
 from coordinator.record.given import Given
-from coordinator.record.growing import recording
 from coordinator.record.past import Past
 from coordinator.record.recorder import Recorder
 from coordinator.record.run import Run

@@ -42,7 +42,7 @@ class System:
         grouped: bool = True,
     ) -> None:  # fmt: skip
         self.gravity = gravity
-        self.dry_run = False  # True: points of joints need not meet, and all is played that may be (dry_run.py)
+        self.dry_run = False  # True: points of joints need not meet, and all is played that may be (precompile.py)
         self.rough = False  # True: points of joints need not meet, for bodies do not stand yet (initial_states.py)
         self.grouped = grouped  # False: every component in a stack of its own (same bits, slower)
         self.parted: Parted | None = None  # whose a name is, where several models stand here (coordinator/ensemble)

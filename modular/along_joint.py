@@ -21,8 +21,8 @@ def on_joint(model: Assembly, name: str, force: Force, joint: str) -> tuple[Forc
     kinds = edge.joint.coordinates
     if len(kinds) != 1 or kinds[0] == "distance":
         raise ModelError(
-            f"force '{name}': joint '{joint}' ({type(edge.joint).__name__}) has no one angle or way along which a force could act; "
-            "name the ports between which it is to act."
+            f"force '{name}': joint '{joint}' ({type(edge.joint).__name__}) has no single angle or way along which a "
+            "force could act; name the ports between which it should act."
         )
     made = force.on_joint(kinds[0], None if model.dimension == 2 and kinds[0] == "angle" else axis_of(model, edge))
     if made is None:

@@ -177,8 +177,8 @@ class Assembly(Spelt):
             raise ModelError(f"joint '{name}': breaks_at = {breaks_at!r}; give a Limit, such as Limit(force=500.0).")
         if self.dimension not in joint.dimensions:
             raise ModelError(
-                f"joint '{name}': {type(joint).__name__} means something in {' and '.join(map(str, joint.dimensions))} dimensions, "
-                f"not in {self.dimension}; take {joint.otherwise or 'another'}."
+                f"joint '{name}': {type(joint).__name__} exists in {' and '.join(map(str, joint.dimensions))} "
+                f"dimensions, not in {self.dimension}; take {joint.otherwise or 'another'}."
             )
         for part in (joint, breaks_at):
             if part is not None and (wrong := next(beyond_reach(part), None)) is not None:

@@ -44,9 +44,8 @@ class Body(Component):
     __slots__ = ()
 
     hosted: ClassVar[bool] = False  # whether it lives where only a worker knows it, and has to be asked there
-    led: ClassVar[bool] = (
-        False  # whether it moves as it is told, whatever acts on it: as the ground, but for its motion
-    )
+    led: ClassVar[bool] = False  # whether it follows a prescribed motion, whatever acts on it
+    dimensions: ClassVar[tuple[int, ...]] = (2, 3)  # where bodies of this type exist
 
     @property
     def damped(self) -> bool:

@@ -78,6 +78,11 @@ class ForceStack(Booked):
         """Whether what it asks of the step changes as bodies move."""
         return True
 
+    @property
+    def read_velocity(self) -> list[str]:
+        """Names of those that depend on velocities: all, unless a subclass knows better. Glued joints look again after these."""
+        return list(self.names)
+
     def remove(self, name: str) -> None:
         """Let it go."""
         self.remove_row(name)

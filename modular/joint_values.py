@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
@@ -44,8 +44,50 @@ class JointNames(tuple[str, ...]):
         return super().__getitem__(key)
 
 
+class Counted(Protocol):
+    """A joint that has one coordinate."""
+
+    @property
+    def name(self) -> str:
+        """By which it is known in its model."""
+
+    @property
+    def kind(self) -> str:
+        """ "angle" or "way"."""
+
+    @property
+    def begins(self) -> float:
+        """The value at which it begins [rad], [m]."""
+
+
+class OneCoordinate:
+    """What can be asked of such a joint, whoever knows where it begins."""
+
+    @property
+    def angle(self: Counted) -> float:
+        """At which it begins [rad], within half a turn of where it was made."""
+        return _begins(self, "angle")
+
+    @property
+    def way(self: Counted) -> float:
+        """At which it begins [m]."""
+        return _begins(self, "way")
+
+    def over(self: Counted, run: Any) -> Array:
+        """Its values at the samples of a run of its model, (n,)."""
+        gone = run.angle(self.name) if self.kind == "angle" else run.way(self.name)
+        return np.asarray(self.begins + gone)
+
+
+def _begins(joint: Counted, kind: str) -> float:
+    if kind != joint.kind:
+        has = "a way" if joint.kind == "way" else "an angle"
+        raise ModelError(f"joint '{joint.name}' has {has}, no {kind}; take .{joint.kind}.")
+    return joint.begins
+
+
 @dataclass(frozen=True)
-class JointValue:
+class JointValue(OneCoordinate):
     """A joint by its name. Its angle or way is counted as whoever wrote the model does, or from where the joint was made.
 
     What other programs wrote counts from a zero of its own, and such a model keeps by how much (`Assembly.counted`).
@@ -70,7 +112,7 @@ class JointValue:
         kinds = self.joint.coordinates
         if len(kinds) != 1 or kinds[0] not in ("angle", "way"):
             raise ModelError(
-                f"joint '{self.name}' ({type(self.joint).__name__}) has no one angle or way; take those of its ports."
+                f"joint '{self.name}' ({type(self.joint).__name__}) has no single angle or way; take those of its ports."
             )
         return kinds[0]
 
@@ -80,19 +122,9 @@ class JointValue:
         return "rad" if self.kind == "angle" else "m"
 
     @property
-    def angle(self) -> float:
-        """At which it begins [rad], within half a turn of where it was made."""
-        return self._one("angle")
-
-    @property
-    def way(self) -> float:
-        """At which it begins [m]."""
-        return self._one("way")
-
-    @property
     def begins(self) -> float:
-        """The same, whichever it has."""
-        return self._one(self.kind)
+        """The value at which it begins [rad], [m]; an angle within half a turn of where it was made."""
+        return self.model.counted.get(self.name, 0.0) + self._gone()
 
     @property
     def low(self) -> float | None:
@@ -109,27 +141,16 @@ class JointValue:
         """The most that its motor gives, if it has one with an end of its strength [N m], [N]."""
         return next((most for force in self._forces() if (most := getattr(force, "most", None)) is not None), None)
 
-    def over(self, run: Any) -> Array:
-        """Its values at the samples of a run of this model, (n,)."""
-        gone = run.angle(self.name) if self.kind == "angle" else run.way(self.name)
-        return np.asarray(self.begins + gone)
-
     # --- how they are told -----------------------------------------------------------------------------------------------
-
-    def _one(self, kind: str) -> float:
-        if kind != self.kind:
-            has = "a way" if self.kind == "way" else "an angle"
-            raise ModelError(f"joint '{self.name}' has {has}, no {kind}; take .{self.kind}.")
-        return self.model.counted.get(self.name, 0.0) + self._gone()
 
     def _gone(self) -> float:
         """Since it was made, where its bodies begin elsewhere than they are described."""
-        edge = self.edge
+        edge, kind = self.edge, self.kind
         if not {edge.first_body, edge.second_body}.intersection(self.model.begin):
             return 0.0
         (place_a, axes_a), (place_b, axes_b) = (_poses(self.model, port) for port in (edge.first, edge.second))
         since_a, since_b = (axes[1].T @ axes[0] for axes in (axes_a, axes_b))  # turned, in the world
-        if self.kind == "way":
+        if kind == "way":
             axis = np.asarray(axis_of(self.model, edge), float)
             axis /= np.linalg.norm(axis)
             points = [place[0] if edge.at is None else np.asarray(edge.at) for place in (place_a, place_b)]

@@ -216,12 +216,16 @@ def settle_up_loop(start: int, stop: int, stack: View, elements: View) -> int:
 
 @loop
 def supply_loop(start: int, stop: int, stack: View, elements: View) -> int:
-    """A force from outside: what it does to its side it brings along."""
+    """A force from outside: what it does to its sides it brings along."""
     book = like(stack.ledger)
     for n in range(start, stop, LANES):
         fetch(stack.ledger, n, stop, book)
         work = work_on(elements, elements.velocity, indices(stack.first, n, stop), stack.first_side)
         book[WORK_FIRST] += work
+        if stack.second_side.shape[0] > 0:
+            other = work_on(elements, elements.velocity, indices(stack.second, n, stop), stack.second_side)
+            book[WORK_SECOND] += other
+            work += other
         book[SUPPLIED] -= work
         close(book)
         store(book, stack.ledger, n, stop)

@@ -31,7 +31,7 @@ def unfit(name: str) -> str:
     if not name:
         return "it is empty"
     if len(name) > MAX_NAME_LENGTH:
-        return f"it has {len(name)} letters; {MAX_NAME_LENGTH} are the most"
+        return f"it has {len(name)} characters; at most {MAX_NAME_LENGTH} are allowed"
     hidden = next((letter for letter in name if unicodedata.category(letter) in INVISIBLE_CATEGORIES), None)
     return "" if hidden is None else f"it holds the invisible character U+{ord(hidden):04X}"
 

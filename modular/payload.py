@@ -74,7 +74,7 @@ def unpacked(payload: bytes | memoryview, owner: str = "payload") -> tuple[dict[
     except (ValueError, RecursionError) as error:
         raise BadPayload(f"{owner}: its text is not JSON ({error}).") from error
     if not isinstance(content, dict) or set(content) != {"data", "arrays"} or not isinstance(content["data"], dict):
-        raise BadPayload(f"{owner}: its text has to be an object of 'data' and 'arrays'.")
+        raise BadPayload(f"{owner}: its text must be an object with 'data' and 'arrays'.")
     _shallow(content["data"], owner)
     return content["data"], _arrays(view[16 + length : -8], content["arrays"], owner)
 
@@ -89,10 +89,12 @@ def _arrays(view: memoryview, listed: Any, owner: str) -> dict[str, Any]:
         name, kind, shape = entry if isinstance(entry, list) and len(entry) == 3 else (None, None, None)
         sizes = shape if isinstance(shape, list) and len(shape) <= MAX_DIMENSIONS else [None]
         if not isinstance(name, str) or kind not in TYPES or not all(type(n) is int and n >= 0 for n in sizes):
-            raise BadPayload(f"{owner}: {entry!r} is no name, type and shape of an array.")
+            raise BadPayload(f"{owner}: {entry!r} is not the name, type and shape of an array.")
         size = prod(sizes) * np.dtype(TYPES[kind]).itemsize
         if name in found or start + size > len(view):
-            raise BadPayload(f"{owner}: array '{name}' of shape {sizes} is there twice, or larger than what is left.")
+            raise BadPayload(
+                f"{owner}: array '{name}' of shape {sizes} appears twice, or is larger than the rest of the payload."
+            )
         array: Any = np.frombuffer(view[start : start + size], np.dtype(TYPES[kind]).newbyteorder("<"))
         found[name] = array.astype(TYPES[kind], copy=False).reshape(sizes)
         start += size + -size % 8

@@ -103,7 +103,8 @@ class Torsor:
         """R1 . M2 + R2 . M1, at any point: the power of a wrench along a twist [W]; of a momentum, twice the kinetic energy [J]."""
         if (self.kind == TWIST) == (other.kind == TWIST):
             raise ModelError(
-                f"the comoment of a {self.kind} and a {other.kind} is no power; give a twist and a wrench or a momentum."
+                f"the comoment of a {self.kind} and a {other.kind} is not a power; give a twist and a wrench or a "
+                "momentum."
             )
         there = other.at(self.point)
         return (self.resultant * there.moment).sum(axis=-1) + (there.resultant * self.moment).sum(axis=-1)
@@ -142,7 +143,9 @@ class Torsor:
             return self.kind
         if {self.kind, other.kind} <= FORCES:
             return WRENCH
-        raise ModelError(f"the {what} of a {self.kind} and a {other.kind} means nothing; take torsors of one kind.")
+        raise ModelError(
+            f"the {what} of a {self.kind} and a {other.kind} is not defined; take two torsors of the same kind."
+        )
 
     def _must_be(self, kind: str, who: str) -> None:
         if self.kind != kind:
@@ -161,7 +164,7 @@ def _vector(values: Any) -> Vector:
     """Three components; those of the plane get a third that is nothing."""
     given = _numbers(values)
     if given.ndim == 0 or given.shape[-1] not in (2, 3):
-        raise ModelError(f"torsor: {values!r} is no vector; give two components in the plane, three in space.")
+        raise ModelError(f"torsor: {values!r} is not a vector; give two components in the plane, three in space.")
     return given if given.shape[-1] == 3 else np.concatenate([given, 0 * given[..., :1]], axis=-1)
 
 
@@ -172,8 +175,8 @@ def _spin(values: Any) -> Vector:
         return given
     if given.ndim and given.shape[-1] != 1:
         raise ModelError(
-            f"torsor: an array of shape {given.shape} is no turn; give three components, or one: a number about z, or samples "
-            "of it as a column (n, 1)."
+            f"torsor: an array of shape {given.shape} is not a rotation; give three components, or one: a number about "
+            "z, or samples of it as a column (n, 1)."
         )
     about_z = np.asarray(given[..., 0] if given.ndim else given)
     nothing = np.asarray(0 * about_z)

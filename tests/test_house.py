@@ -1,6 +1,7 @@
 """The rules of the house, read from the sources: who may import whom, and what no file may do."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -12,9 +13,14 @@ from pathlib import Path
 
 import pytest
 
+import components
 import coordinator
 import scenarios.systems
+from components import ELSEWHERE
 from modular import Assembly, Component, __version__
+from modular.body import Body
+from modular.force import Force
+from modular.joint import Joint
 from scenarios import catalogue
 from waiting import GUARD
 
@@ -392,6 +398,22 @@ def test_components_of_the_coordinator_are_found_by_name_where_nothing_is_import
     assert {"BlackBox", "HHT", "Penalty", "Shannon"} <= set(components)
     code = "import sys; from modular.component import find_class; [find_class(name) for name in sys.argv[1:]]"
     subprocess.run([sys.executable, "-c", code, *(f"coordinator:{name}" for name in components)], check=True)
+
+
+def test_no_component_is_forgotten_where_the_contract_tests_look():
+    """A type with an `example` that its room does not export would be held to no law, and nobody would notice."""
+    assert [name for name, kind in components_defined() if name not in components.__all__] == []
+    assert {"Beam", "Contact", "Revolute"} <= {name for name, _ in components_defined()}
+
+
+@cache
+def components_defined() -> list[tuple[str, type]]:
+    found = []
+    for path in sorted((ROOT / "components").rglob("*.py")):
+        module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+        here = [kind for kind in vars(module).values() if getattr(kind, "__module__", "") == module.__name__]
+        found += [(kind.__name__, kind) for kind in here if isinstance(kind, type) and "example" in vars(kind)]
+    return [(name, kind) for name, kind in found if issubclass(kind, Body | Joint | Force) and not ELSEWHERE & {name}]
 
 
 def test_every_folder_of_sources_is_a_package():

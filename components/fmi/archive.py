@@ -134,7 +134,7 @@ def opened(path: str | Path) -> Archive:
 
 def _unpacked(package: Any, path: Path) -> Archive:
     if not zipfile.is_zipfile(path):
-        raise ModelError(f"FMU '{path}' is no FMU: those are ZIP files that hold a modelDescription.xml.")
+        raise ModelError(f"FMU '{path}' is not an FMU: an FMU is a ZIP file that contains modelDescription.xml.")
     folder = Path(tempfile.mkdtemp(prefix="modular-fmu-"))
     atexit.register(_forget, folder, os.getpid())
     try:
@@ -144,7 +144,7 @@ def _unpacked(package: Any, path: Path) -> Archive:
     except Exception as error:
         raise ModelError(f"FMU '{path}' cannot be read: {_first_line(error)}") from error
     if major not in (2, 3):
-        raise ModelError(f"FMU '{path}' is of FMI {description.fmiVersion}; FMI 2 and FMI 3 are read.")
+        raise ModelError(f"FMU '{path}' is of FMI {description.fmiVersion}; only FMI 2 and FMI 3 can be read.")
     found = Archive(path, folder, description, _variables(description), _terminals(folder, path))
     if not found.kinds:
         raise ModelError(f"FMU '{path}' offers neither co-simulation nor model exchange.")

@@ -74,8 +74,8 @@ class Machine:
                 member.lost = True
             files = ", ".join(f"'{archive.path.name}'" for archive in self.archives.values())
             raise ModelError(
-                f"FMU {files} has not been {what} within {self._aside.limit:g} s (at {self.time:g} s), and is not waited for any "
-                "longer. If it only takes its time, give a longer time_limit."
+                f"FMU {files} has not been {what} within {self._aside.limit:g} s (at {self.time:g} s), and was given "
+                "up. If it is only slow, give a longer time_limit."
             ) from None
 
     # --- variables ---------------------------------------------------------------------------------------------------
@@ -85,7 +85,9 @@ class Machine:
             return self.members[ALONE], name
         member, dot, variable = name.partition(".")
         if not dot or member not in self.members:
-            raise ModelError(f"FMUs: '{name}' is nobody's; write 'member.variable', with {', '.join(self.members)}.")
+            raise ModelError(
+                f"FMUs: '{name}' belongs to no member; write 'member.variable', with {', '.join(self.members)}."
+            )
         return self.members[member], variable
 
     def variable(self, name: str, what: str) -> Variable:
@@ -163,8 +165,9 @@ class Machine:
                 self.tell(target, np.array([value]))
             last = shown
         raise ModelError(
-            f"FMUs {', '.join(self.members)}: their outputs depend on each other at once, and do not settle in {MAX_PASSES} "
-            "rounds: an algebraic loop. Cut it by a mechanical port, whose joint finds forces that fit."
+            f"FMUs {', '.join(self.members)}: their outputs depend on each other directly, and do not converge in "
+            f"{MAX_PASSES} rounds: an algebraic loop. Break it with a mechanical port, whose joint solves for the "
+            "forces."
         )
 
     # --- moving ------------------------------------------------------------------------------------------------------

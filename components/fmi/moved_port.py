@@ -42,8 +42,8 @@ class MotionMap:
                         signs.append(-1.0 if port.exerts else 1.0)
         if wrong := [name for name in told if machine.variable(name, what).causality != "input"]:
             raise ModelError(
-                f"{what}: '{wrong[0]}' is no input, and other variables of its motion are; all that is named of a motion that "
-                "goes in must be inputs."
+                f"{what}: '{wrong[0]}' is not an input, but other variables of its motion are; all variables of a "
+                "motion that the FMU receives must be inputs."
             )
         if not shown:
             raise ModelError(f"{what}: no port shows a force; name variables in force=[…].")

@@ -187,7 +187,9 @@ class MovedUnit(Unit):
     def _answer(self, inertia: Array) -> tuple[Array, Array]:
         """The inverse of an inertia, which must be one."""
         if not np.isfinite(inertia).all():
-            raise ModelError(f"body '{self.name}': its FMU answers unit accelerations with numbers that are none.")
+            raise ModelError(
+                f"body '{self.name}': its FMU answers unit accelerations with values that are not finite numbers."
+            )
         values = np.linalg.eigvalsh(0.5 * (inertia + inertia.T))
         if not values[0] > LEAST_INERTIA * max(float(np.abs(values).max()), LEAST_INERTIA):
             turning = any(port.turns for port in self.ports)
@@ -255,6 +257,7 @@ def unit_of(name: str, body: Fmu, gravity: Array) -> Unit:
     if not all(moved):
         led, free = (list(body.ports)[moved.index(which)] for which in (True, False))
         raise ModelError(
-            f"body '{name}': port '{led}' is told motions and port '{free}' forces; all ports of one FMU must be of one kind."
+            f"body '{name}': port '{led}' receives motions and port '{free}' forces; all ports of one FMU must be of "
+            "one kind."
         )
     return MovedUnit(name, body, (machine, ports), gravity)

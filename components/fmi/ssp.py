@@ -40,7 +40,9 @@ def read_ssp(path: str | Path) -> dict[str, Any]:
             archive.extractall(folder)
         root = ElementTree.parse(folder / STRUCTURE).getroot()
     except (zipfile.BadZipFile, FileNotFoundError, ElementTree.ParseError) as error:
-        raise ModelError(f"SSP '{path}' is no SSP: those are ZIP files that hold a {STRUCTURE} ({error}).") from error
+        raise ModelError(
+            f"SSP '{path}' is not an SSP: an SSP is a ZIP file that contains a {STRUCTURE} ({error})."
+        ) from error
     system = root.find(f"{SSD}System")
     if system is None:
         raise ModelError(f"SSP '{path}': its {STRUCTURE} describes no system.")

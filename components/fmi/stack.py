@@ -379,6 +379,7 @@ class Fmus:
 
 def _stroke(name: str) -> str:
     return (
-        f"body '{name}': its velocity is to jump, and an FMU is moved by forces alone. Begin with velocities that fit its joints "
-        "(parameters of the FMU), join it where it moves alike, or put a body of ours between."
+        f"body '{name}': this event needs a jump of its velocity, but an FMU is moved by forces alone. Begin with "
+        "velocities that fit its joints (parameters of the FMU), join it where it moves alike, or put a body of ours "
+        "between."
     )

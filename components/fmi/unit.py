@@ -258,7 +258,9 @@ class Unit:
     def _checked(self, found: Array) -> tuple[Array, Array]:
         """A compliance is symmetric, and no force does negative work in it."""
         if not np.isfinite(found).all():
-            raise ModelError(f"body '{self.name}': its FMU answers unit forces with numbers that are none.")
+            raise ModelError(
+                f"body '{self.name}': its FMU answers unit forces with values that are not finite numbers."
+            )
         compliance = 0.5 * (found + found.T)
         values, vectors = np.linalg.eigh(compliance)
         if not values[-1] > 0.0:

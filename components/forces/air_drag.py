@@ -69,7 +69,7 @@ class AirDrag(Force):
 class AirDrags(IsotropicForces):
     """Drags, one row each."""
 
-    hardens = True  # its slope grows with the velocity (coordinator/checks/hardening.py)
+    hardens = True  # its slope grows with the velocity (coordinator/checks/foretelling.py)
     law: Array  # b and c, (n, 2)
     wind: Array  # [m/s], (n, d)
 

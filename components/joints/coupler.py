@@ -113,7 +113,8 @@ class Coupler(Joint):
         if max(leaning, aside) < COAXIAL:
             raise ModelError(
                 f"joint '{name}': its hinges, about {shown(axis)} and {shown(other)} at {shown(a)} and {shown(b)}, lie on one "
-                "line, which does not tell how the body between them has turned; let them lie apart, or lean."
+                "line, so the rotation of the body between them is not determined; move them apart, or tilt one of "
+                "them."
             )
         arms = [_across(one, arm) for one, arm in ((axis, other), (other, axis))] if by_axes else across
         spokes = [arm / np.linalg.norm(arm) for arm in arms]
@@ -128,8 +129,8 @@ class Coupler(Joint):
             raise ModelError(f"joint '{name}': in the plane hinges turn about z; leave axis and second_axis out.")
         if apart <= 1e-6 * far:
             raise ModelError(
-                f"joint '{name}': its hinges are {apart:.3g} m apart, and do not tell how the body between them has turned; let "
-                "them lie apart. On the ground, place one with at=…."
+                f"joint '{name}': its hinges are {apart:.3g} m apart, so the rotation of the body between them is not "
+                "determined; move them apart. On the ground, place one with at=…."
             )
 
     def gap(self, first: Side, second: Side, a: Array, b: Array) -> float:

@@ -3,7 +3,7 @@
 from coordinator.analysis.along import Along, mobility_along
 from coordinator.analysis.assembling import Assembled, Moved, assemble, branches
 from coordinator.analysis.conditioning import Singular
-from coordinator.analysis.counting import Count, count_now
+from coordinator.analysis.counting import Count, Sharing, count_now
 from coordinator.analysis.inverse import Efforts, inverse_dynamics
 from coordinator.analysis.kinematics import Workspace, inverse_kinematics, kinematics, workspace
 from coordinator.analysis.linear import Linear
@@ -12,7 +12,6 @@ from coordinator.analysis.locus import Change, Locus, root_locus
 from coordinator.analysis.mobility import Mobility, Motion, mobility
 from coordinator.analysis.modes import Modes, modes, modes_of
 from coordinator.analysis.result import Result, load_result
-from coordinator.analysis.self_stress import Sharing
 from coordinator.analysis.statics import Equilibrium, Statics, equilibrium, statics
 
 __all__ = [

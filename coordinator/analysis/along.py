@@ -1,4 +1,4 @@
-"""What a mechanism can do on the way of a run: how near it comes to singular places, and when it goes through them."""
+"""What a mechanism can do on the way of a run: how near it comes to singular configurations, and when it goes through them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from modular.one_thread import on_one_thread
 
 Flags = npt.NDArray[np.bool_]
 FAR = 0.02  # of the extent: samples between which no coordinate goes farther are left out
-SOON = 0.1  # of the time that was looked at: a singular place that is no farther ahead is told
+SOON = 0.1  # of the time that was looked at: a singular configuration that is no farther ahead is told
 ALL = 2000  # samples of which none is left out
 
 
 @dataclass(frozen=True)
 class Along(Result):
-    """Freedoms and the smallest singular value at some times of a run, and the singular places on its way."""
+    """Freedoms and the smallest singular value at some times of a run, and the singular configurations on its way."""
 
     rows = ("time",)
     times: Array  # [s]
@@ -55,11 +55,12 @@ class Along(Result):
             lines.append(f"smallest singular value {self.smallest[k]:.3g}, at {self.times[k]:.6g} s")
         lines += [told(one) for one in self.singular]
         if not self.singular:
-            lines.append("no singular place on the way")
+            lines.append("no singular configuration on the way")
         near = np.isfinite(self.ahead[-1:]) & (self.ahead[-1:] < SOON * (self.until - self.times[0]))
         if near.any():
             lines.append(
-                f"at its end it goes towards one: {self.ahead[-1]:.3g} s or {self.way[-1]:.3g} m ahead, were it to go on so"
+                f"at its end it approaches one: {self.ahead[-1]:.3g} s or {self.way[-1]:.3g} m ahead, at its present "
+                "rate"
             )
         if self.doubtful:
             lines.append(
@@ -75,7 +76,7 @@ class Along(Result):
         return {
             "freedoms": Series(at, self.freedoms, "1", "freedoms to first order"),
             "smallest": Series(at, self.smallest, "1", "smallest singular value that counts, of rows of length one"),
-            "ahead": Series(at, self.ahead, "s", "time to a singular place, were it to go on as it goes"),
+            "ahead": Series(at, self.ahead, "s", "time to a singular configuration at the present rate"),
             "way": Series(at, self.way, "m", "way of the farthest port until then"),
             "singular_time": Series(("singular",), np.array([one.time for one in self.singular]), "s", "when"),
             "passed": Series(

@@ -292,7 +292,7 @@ def _solved(squares: Any, damping: float, gradient: Array) -> Array:
 def _what_lacks(poses: Poses) -> str:
     """By how much which loop does not close: the joint that is open by most takes all of it."""
     if (wrong := turned_round(poses)) and max(poses.gaps().values()) < 1e-6 * poses.extent:
-        return f"the model closes only with joint '{wrong[0]}' turned round by half a turn; write its bodies the right way round."
+        return f"the model closes only with joint '{wrong[0]}' turned by half a turn; describe its bodies the right way round."
     joint = max(poses.gaps(), key=lambda name: poses.gaps()[name])
     poses.weights[joint] = OPENED
     _make_small(poses)
@@ -305,7 +305,8 @@ def _lacking(poses: Poses, loop: list[str], lacks: str, joint: str) -> str:
     held = f" while {', '.join(map(repr, poses.held))} stay{'s' * (len(poses.held) == 1)}" if poses.held else ""
     return (
         f"the model cannot be closed{held}: {'loop ' if len(loop) > 1 else ''}{'–'.join(loop)} lacks {lacks}, all its other "
-        f"joints closed, at joint '{joint}'. Change a length by that much, hold less, or begin nearer to where it can be closed."
+        f"joints closed, at joint '{joint}'. Change a length by that much, hold less, or start nearer to a closed "
+        "configuration."
     )
 
 

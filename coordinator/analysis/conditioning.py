@@ -1,4 +1,4 @@
-"""How near a mechanism is to a singular place, from pose to pose, and whether it has passed one in between.
+"""How near a mechanism is to a singular configuration, from pose to pose, and whether it has passed one in between.
 
 With the rows of all joints made orthonormal one joint after the other, R = (J J^T)^(-1/2) J, and Z the motions of the bodies by
 themselves, the singular values of R Z that count say how well joints hold what they hold; where the smallest goes to zero a motion
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coordinator.analysis.mobility import own_motions
-from coordinator.analysis.result_files import Kept
+from coordinator.analysis.result import Kept
 from coordinator.analysis.tangent import dense
 from coordinator.couplings.centralized.equations import Equations
 from modular.elements import Array
@@ -32,12 +32,12 @@ MOST_NAMES = 4
 
 @dataclass(frozen=True)
 class Singular(Kept):
-    """An instant at which a mechanism stands in a singular place, or nearly."""
+    """An instant at which a mechanism stands in a singular configuration, or nearly."""
 
     time: float  # [s]
     smallest: float  # singular value there
     passed: bool  # whether it goes through
-    bodies: list[str]  # that could go otherwise there, those that go farthest first
+    bodies: list[str]  # that could move in other ways there, those that go farthest first
     joints: list[str]  # that may hold each other in tension there
 
 
@@ -45,10 +45,10 @@ def told(one: Singular) -> str:
     """An instant in a sentence."""
     who = ", ".join(f"'{name}'" for name in one.bodies)
     if one.passed:
-        return f"at {one.time:.6g} s it goes through a singular place: {who} could go otherwise there"
+        return f"at {one.time:.6g} s it goes through a singular configuration: {who} could move in other ways there"
     if one.smallest == 0.0:
-        return f"at {one.time:.6g} s it stands in a singular place: {who} could go otherwise there"
-    return f"near {one.time:.6g} s it is nearly singular (singular value {one.smallest:.2g}): {who} would go otherwise there"
+        return f"at {one.time:.6g} s it stands in a singular configuration: {who} could move in other ways there"
+    return f"near {one.time:.6g} s it is nearly singular (singular value {one.smallest:.2g}): {who} would move differently there"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Conditioning:
         if there != self._there or not self.times:
             self._there, self._before, self._rank = there, None, counted
             self.breaks.append(len(self.times))
-        if counted > self._rank:  # it began in a singular place
+        if counted > self._rank:  # it began in a singular configuration
             self._before, self._rank = None, counted
         self.times.append(time)
         self.freedoms.append(own.shape[1] - counted)
@@ -97,7 +97,7 @@ class Conditioning:
         self.smallest.append(float(values[r - 1]) if 0 < counted == r else 0.0 if r else np.inf)
         self.named.append(self._names(left[:, r - 1], own @ right[r - 1], rows, columns) if r else ([], []))
         if not r or counted < r:
-            self.signs.append(0.0)  # in a singular place itself
+            self.signs.append(0.0)  # in a singular configuration itself
             return
         sign = 1.0
         if (before := self._before) is not None:
@@ -111,7 +111,7 @@ class Conditioning:
         self._before = _Look(time, left[:, :r], values[:r], right[:r], own, locked, sign)
 
     def singular(self) -> list[Singular]:
-        """Where it went through a singular place, and where it was nearly in one."""
+        """Where it went through a singular configuration, and where it was nearly in one."""
         found: list[Singular] = []
         for first, last in zip(self.breaks, [*self.breaks[1:], len(self.times)], strict=True):
             found += self._stretch(np.arange(first, last))

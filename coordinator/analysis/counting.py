@@ -8,6 +8,8 @@ with w the motions of a body by itself and L the independent rows of a joint on 
 only joints that close loops can say what others say: of their rows C z = (L_a W_a + L_b W_b) z the rank counts. What C^T leaves
 unanswered are states of self-stress; joints of the tree answer them from its ends to the ground, mu = -(L_b^T)^+ f_b. A thousand
 bodies in an open chain ask for no matrix at all. The same numbers come from the whole (mobility.py), which names the motions too.
+
+Groups of joints in which states of self-stress live hold each other in tension (`sharing_of`).
 """
 
 from __future__ import annotations
@@ -18,13 +20,46 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.analysis.result_files import Kept
-from coordinator.analysis.self_stress import Sharing, sharing_of
+from coordinator.analysis.result import Kept
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.simulation import Simulation
 from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.one_thread import on_one_thread
+
+HOLDS = 1e-6  # of a state of size one: what is less does not take part
+
+
+@dataclass(frozen=True)
+class Sharing(Kept):
+    """Joints that may hold each other in tension: how they share a load no equation tells."""
+
+    joints: list[str]
+    states: int  # independent ways of doing so
+
+
+def sharing_of(left: Array, owners: list[tuple[str, int]]) -> list[Sharing]:
+    """Groups of joints that hold each other, and in how many ways; `left`: orthonormal states by rows, over the rows of all joints.
+
+    Rows of one joint follow each other.
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    if not len(left):
+        return []
+    support = np.abs(left.T @ left)  # whose entries do not depend on how the states are combined
+    share = np.where(np.diagonal(support) > HOLDS, np.diagonal(support), 0.0)
+    tied = (support > HOLDS) & (share[:, None] > 0.0) & (share[None, :] > 0.0)
+    order = list(dict.fromkeys(owner for owner, _ in owners))
+    starts = [k for k, (owner, _) in enumerate(owners) if not k or owners[k - 1][0] != owner]
+    beside = np.logical_or.reduceat(np.logical_or.reduceat(tied, starts, axis=0), starts, axis=1)
+    shares = np.add.reduceat(share, starts)
+    _, group = connected_components(beside, directed=False)
+    found: dict[int, list[int]] = {}
+    for k in np.flatnonzero(shares > 0.0).tolist():
+        found.setdefault(int(group[k]), []).append(k)
+    return [Sharing([order[k] for k in joints], round(float(shares[joints].sum()))) for joints in found.values()]
+
 
 RANK_TOLERANCE = 1e-8  # of the largest singular value: what is less is none
 SURE = 1e-4  # of the largest singular value of the rows of a joint on a body: where one is less it does not lead the body alone

@@ -94,9 +94,9 @@ def come_to_rest(equations: Equations) -> int:
         if float(np.abs(here.q - start).max(initial=0.0)) > away:
             break
     raise ModelError(
-        f"no place was found where the model rests: after {turn + 1} steps it would still accelerate by "
-        f"{here.acceleration:.3g} m/s^2, most of all '{here.worst(equations)}'. Begin nearer to it, or see whether "
-        "anything holds it."
+        f"no equilibrium was found: after {turn + 1} steps the model would still accelerate by "
+        f"{here.acceleration:.3g} m/s^2, most of all '{here.worst(equations)}'. Start nearer to the equilibrium, or "
+        "check whether anything holds the model."
     )
 
 

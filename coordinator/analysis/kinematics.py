@@ -33,7 +33,7 @@ from modular.port import GROUND
 
 EVEN = 1e-9  # of a step: by how much times may be off an even spread
 OTHERS = ("axis", "place", "slowest")  # names that arrays of a workspace have already
-MOST_TOLD = 3  # singular places
+MOST_TOLD = 3  # singular configurations
 PATH = "-path"  # the name of what leads a port: its body, its port, and this
 MOST_TURNED = 1.5  # [rad], by a body between two samples: two of them turn by less than half a turn against each other
 
@@ -120,7 +120,8 @@ class Workspace(Result):
         )
         return [
             f"{int(reached.sum())} of {reached.size} values can be reached: {spans}",
-            f"nearest to a singular place at {at}: there it moves by {self.slowest[where]:.3g} m per unit of its drives at least",
+            f"nearest to a singular configuration at {at}: there it moves by {self.slowest[where]:.3g} m per unit of "
+            "its drives at least",
         ]
 
     def series(self) -> dict[str, Series]:
@@ -237,7 +238,9 @@ def _refuse(model: Assembly, who: str, until: float) -> None:
         )
     bending = [name for name, body in model.bodies.items() if getattr(body.new_stack(), "elastic", False)]
     if bending:
-        raise ModelError(f"{who}: {first_few(bending)} bend, which forces decide; put rigid bodies in their places.")
+        raise ModelError(
+            f"{who}: {first_few(bending)} are flexible, so their shape depends on forces; replace them by rigid bodies."
+        )
 
 
 def _spline(times: Array, ways: Array) -> tuple[Array, Array, Array]:
@@ -287,7 +290,8 @@ def _recorded(led: Assembly, times: Array, who: str, *, free: bool) -> Run:
             if (joint := walk.to(time)) is not None:
                 raise ModelError(
                     f"{who}: at {time:.6g} s the mechanism cannot follow: '{joint}' stays open by {walk.open_by:.2g}. "
-                    "It may be out of reach, or at a place where branches meet; lead it elsewhere, or begin elsewhere."
+                    "It may be out of reach, or at a place where branches meet; prescribe another motion, or start "
+                    "elsewhere."
                 )
             equations.go(walk.q, walk.v)
             if singular(equations, freedoms):
@@ -306,7 +310,7 @@ def _recorded(led: Assembly, times: Array, who: str, *, free: bool) -> Run:
 
 
 def _tell(simulation: Simulation, found: Sequence[Singular], largest: float, who: str) -> None:
-    """Singular places that the motion goes through or comes near to: in words, and among what happened on the way."""
+    """Singular configurations that the motion goes through or comes near to: in words, and among what happened on the way."""
     for one in found:
         kind, name = "singular" if one.passed else "nearly singular", one.bodies[0] if one.bodies else ""
         simulation.events.append(

@@ -18,8 +18,7 @@ from scipy import optimize
 from coordinator.analysis.linear import Linear
 from coordinator.analysis.linearise import linearise
 from coordinator.analysis.modes import DRIFTING, Modes, modes_of
-from coordinator.analysis.result import Result
-from coordinator.analysis.result_files import Kept
+from coordinator.analysis.result import Kept, Result
 from coordinator.analysis.smooth import smoothly
 from coordinator.analysis.velocities import by_velocities
 from coordinator.record.export import Series

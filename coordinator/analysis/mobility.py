@@ -22,11 +22,10 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.analysis.counting import Sharing, sharing_of
 from coordinator.analysis.forms import Vanishing, vanishing
 from coordinator.analysis.ports import port_places, port_velocities, stacked, states_of
-from coordinator.analysis.result import AXES, Result
-from coordinator.analysis.result_files import Kept
-from coordinator.analysis.self_stress import Sharing, sharing_of
+from coordinator.analysis.result import AXES, Kept, Result
 from coordinator.analysis.tangent import dense
 from coordinator.couplings.centralized.coupling import Centralized
 from coordinator.couplings.centralized.equations import Equations

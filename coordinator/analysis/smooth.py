@@ -101,8 +101,8 @@ def _parted(write: Written, low: float, high: float, setting: str, left: int) ->
         pass
     if not left:
         raise ModelError(
-            f"root_locus: between {setting} = {low:.6g} and {high:.6g} the linear equations are no smooth function of it, or the "
-            "model rests or moves otherwise; leave smooth out."
+            f"root_locus: between {setting} = {low:.6g} and {high:.6g} the linear equations are not a smooth function "
+            "of it, or the model has another equilibrium or motion there; leave smooth out."
         )
     middle = 0.5 * (low + high)
     parted = partial(_parted, write, setting=setting, left=left - 1)

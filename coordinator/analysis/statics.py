@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.analysis.counting import Sharing
 from coordinator.analysis.linear import linear_at
 from coordinator.analysis.mobility import sharing_at, states_of_stress
 from coordinator.analysis.modes import modes_of
@@ -15,7 +16,6 @@ from coordinator.analysis.ports import port_places, stacked, states_of
 from coordinator.analysis.reactions import reactions_of, wrench_series
 from coordinator.analysis.resting import Rest, at_rest
 from coordinator.analysis.result import AXES, Result
-from coordinator.analysis.self_stress import Sharing
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.record.export import Series
 from modular.assembly import Assembly

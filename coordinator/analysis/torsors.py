@@ -133,7 +133,8 @@ class RunTorsors:
         body = self._body(name)
         if body.led:
             raise ModelError(
-                f"body '{name}' ({type(body).__name__}) moves as it is told, whatever acts on it: it has no momentum."
+                f"body '{name}' ({type(body).__name__}) follows a prescribed motion, whatever acts on it, so it has no "
+                "momentum."
             )
         return body
 

@@ -1,15 +1,54 @@
-"""Why a run went wrong: the joint or body to look at, and what would hold."""
+"""Why a run went wrong: the joint or body to look at, and what would hold: a step that the model can take;
+and what grew in the last ticks."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd
 
 import numpy as np
 
 from coordinator.checks import carrying
 from coordinator.checks.context import CheckContext
-from coordinator.checks.proposals import proposed
 from coordinator.couplings.implicit import names_of
 from coordinator.couplings.margins import tightest
+from coordinator.record.run import Run
+from modular.elements import Array
 from modular.errors import Diverged
+from modular.numbers import even_part, exactly
+
+
+def fitting(simulation: CheckContext, step: float) -> float:
+    """The longest step up to this one [s] of which the periods of all controllers are multiples; of two digits if one is."""
+    whole = _period(simulation)
+    return step if whole is None or not step > 0.0 else even_part(whole, step)
+
+
+def in_words(simulation: CheckContext, step: float) -> str:
+    """Such a step as a number to type."""
+    return f"{step:.2g}" if _period(simulation) is None else exactly(fitting(simulation, step))
+
+
+def proposed(simulation: CheckContext, sentence: str, step: float | None) -> tuple[str, float | None]:
+    """A remedy whose sentence names its step, with one that the model can take."""
+    if step is None:
+        return sentence, None
+    words = in_words(simulation, step)
+    return sentence.replace(f"dt = {step:.2g} s", f"dt = {words} s"), fitting(simulation, step)
+
+
+def _period(simulation: CheckContext) -> float | None:
+    """The longest time of which the periods of all controllers are multiples [s]; None where there are none."""
+    periods = [getattr(edge.force, "period", None) for edge in simulation.assembly.force_edges.values()]
+    exact = [Fraction(str(float(period))) for period in periods if period is not None]
+    if not exact:
+        return None
+    below = max(one.denominator for one in exact)
+    for one in exact:
+        below = below * one.denominator // gcd(below, one.denominator)
+    return float(Fraction(gcd(*(int(one * below) for one in exact)), below))
 
 
 def diagnose(simulation: CheckContext, body: str) -> Diverged:
@@ -116,3 +155,50 @@ def turning_rate(simulation: CheckContext, body: str) -> float:
         rates = np.linalg.norm(v[:, 1] - v[:, 0], axis=-1) / length
     rates = rates[np.isfinite(rates)]
     return float(np.median(rates)) if len(rates) else 0.0
+
+
+SMALLEST_SIZE = 1e-300
+ROUNDING_SIZE = 1e-12  # [m], [-]: errors that are no larger at the end are none
+GROWTH_RATIO = 10.0  # times what it was before
+
+
+@dataclass(frozen=True)
+class Growth:
+    """An error that grew: of a joint (its equations) or of a body (its internal constraints)."""
+
+    name: str
+    kind: str
+    per_tick: float  # factor, over the last third of the ticks
+    size: float  # at the end
+    ratio: float  # at the end over the median of the first half
+    since: int  # tick from which on it is ten times that median; the last one where it never was
+
+
+def growth(run: Run) -> list[Growth]:
+    """All joints and bodies, the one that grew most at first; a run of a few ticks says nothing."""
+    if len(run) < 6:
+        return []
+    found = [_grown(name, kind, errors, run) for name, kind, errors in _errors(run)]
+    seen = [one for one in found if np.isfinite(one.ratio) and one.size > ROUNDING_SIZE]
+    return sorted(seen, key=lambda one: -one.ratio)
+
+
+def _errors(run: Run) -> Iterator[tuple[str, str, Array]]:
+    for joint in run.joints:
+        yield joint, "joint", run.violation(joint)
+    for body in run.bodies:
+        yield body, "body", run.internal_violation(body)
+
+
+def _grown(name: str, kind: str, errors: Array, run: Run) -> Growth:
+    sizes = np.abs(errors).max(axis=1, initial=0.0)
+    there = np.isfinite(sizes)
+    sizes, ticks = sizes[there], run.ticks[there]
+    if len(sizes) < 6 or not sizes.any():
+        return Growth(name, kind, 1.0, 0.0, 0.0, int(run.ticks[-1]))
+    usual = max(float(np.median(sizes[: len(sizes) // 2])), SMALLEST_SIZE)
+    third = slice(-max(len(sizes) // 3, 3), None)
+    slope = float(np.polyfit(ticks[third] - ticks[-1], np.log(np.maximum(sizes[third], SMALLEST_SIZE)), 1)[0])
+    small = np.flatnonzero(sizes <= GROWTH_RATIO * usual)
+    since = int(ticks[min(small[-1] + 1, len(ticks) - 1)]) if len(small) else int(ticks[0])
+    return Growth(name, kind, float(np.exp(slope)), float(sizes[-1]), float(sizes[-1]) / usual, since)

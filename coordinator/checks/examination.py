@@ -11,8 +11,7 @@ import numpy as np
 
 from coordinator.building.homes import JointHome
 from coordinator.checks.context import CheckContext
-from coordinator.checks.diagnosis import beyond
-from coordinator.checks.proposals import in_words
+from coordinator.checks.diagnosis import beyond, in_words
 from coordinator.checks.softness import joint_share
 from coordinator.couplings.interface.bounds import resolving_steps
 from coordinator.record.verdict import MAX_ERROR_SHARE

@@ -1,4 +1,15 @@
-"""What a run is warned of before it begins and on its way: margins below one, each change of them once, and each body once."""
+"""What a run is warned of before it begins and on its way: margins below one, each change of them once, and each body once.
+
+*Contacts that begin with their shapes in each other.* A joint that does not close is refused when it is made. Shapes in each other
+are a mistake of the model as well, but one that runs: their springs, as stiff as the step allows, throw them out, about as fast as
+they are deep by the step. So it is said before the run; how it looks at the end says nothing of the mechanism. What weight or
+approach bring about within a few ticks is none.
+
+*Forces that grow stiffer as things move*, such as the drag of the air with its speed. What a margin says when a run begins holds
+for springs and dampers, whose gains stay as they are. A ball that is let go has no drag at all; at its last velocity the same step
+may be too long. Then accelerations change their sign from tick to tick, while nothing diverges, and what is found between such
+velocities is not the drag at their mean.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +17,23 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from coordinator.checks import carrying
+from coordinator.checks.carrying import answers_kept
 from coordinator.checks.context import CheckContext
-from coordinator.checks.diagnosis import beyond
-from coordinator.checks.hardening import hardened
-from coordinator.checks.overlapping import overlap_words, overlaps
-from coordinator.checks.proposals import proposed
-from coordinator.checks.rebounding import rebounding, rebounding_words
+from coordinator.checks.diagnosis import beyond, proposed
 from coordinator.record.past import OVERLAP
 from modular.errors import StabilityWarning, StartWarning, UnseenWarning
+from modular.force import BeginsAtRest, Overlap
+from modular.names import first_few
+from modular.port import GROUND
 
 if TYPE_CHECKING:
     from coordinator.couplings.resting import Unsettled
     from modular.assembly import Assembly
     from modular.component import Component
+
 
 MIN_STEPS_PER_SWING, STEPS_PER_SWING = 8.0, 40.0  # with fewer a sine is off by a twentieth; with so many by 2e-3
 
@@ -173,3 +187,79 @@ def _warn(simulation: CheckContext, name: str, what: str, margin: float, remedy:
         StabilityWarning,
         stacklevel=5,
     )
+
+
+SETTLING_STEPS = 20.0  # the depth that gravity brings in one tick, so many times, is what springs under weight have
+APPROACH_STEPS = 2.0  # the same for how fast they meet
+
+
+def overlaps(simulation: CheckContext) -> list[Overlap]:
+    """Those of new contacts that nothing explains, the deepest first."""
+    dt, pull = simulation.dt, float(np.linalg.norm(simulation.assembly.gravity))
+    stacks = [stack for stack in simulation.system.forces if isinstance(stack, BeginsAtRest)]
+    found = [overlap for stack in stacks for overlap in stack.overlaps()]
+    approach = APPROACH_STEPS * dt if simulation.tick > 0 else 0.0
+    unexplained = [each for each in found if each.depth > SETTLING_STEPS * pull * dt**2 + approach * each.speed]
+    return sorted(unexplained, key=lambda each: (-each.depth, each.name))
+
+
+def overlap_words(simulation: CheckContext, found: list[Overlap]) -> str:
+    """What is wrong with the deepest of them, and how it is mended."""
+    worst = found[0]
+    owners, way = simulation.system.force_home[worst.name].owners, np.array(worst.way)
+    mover, other = owners[worst.mover], owners[1 - worst.mover]
+    if mover == GROUND or simulation.system.described[mover].led:
+        mover, other, way = other, mover, -way
+    line = ", ".join(f"{number:.3g}" for number in way + 0.0)
+    more = f" {len(found) - 1} more contacts begin so." if len(found) > 1 else ""
+    return (
+        f"contact '{worst.name}': '{mover}' begins {worst.depth:.4g} m inside '{other}' and will be thrown out.{more} Remedy: move "
+        f"'{mover}' by {worst.depth:.4g} m along ({line}), or give the contact a stiffness of its own."
+    )
+
+
+def rebounding(simulation: CheckContext) -> list[str]:
+    """Those contacts."""
+    system, edges = simulation.system, simulation.assembly.force_edges
+    found = []
+    for name, home in system.force_home.items() if system.joint_home else ():
+        if edges[name].force.bounces:
+            unseen = simulation.coupling.unseen_by_blows(system, name)
+            held = {owner for joint in unseen for owner in system.joint_home[joint].owners if owner in system.body_home}
+            found += [name] if held.intersection(home.owners) else []
+    return found
+
+
+def rebounding_words(simulation: CheckContext, found: list[str]) -> str:
+    """What is wrong with them, and how it is mended."""
+    several = len(found) > 1
+    who = first_few(map(repr, found))
+    return (
+        f"contact{'s' if several else ''} {who}: {type(simulation.coupling).__name__} finds blows as if no glued "
+        f"joints held what they strike, so {'they part' if several else 'it parts'} more slowly than with the restitution that was "
+        "given. Remedy: Glued(), where blows see the joints, or a stiffness of its own instead of the restitution."
+    )
+
+
+def hardened(simulation: CheckContext) -> dict[str, float]:
+    """Their margins as they are now, of those that are beyond their limit and were not when that was last looked at.
+
+    At the faster of the velocities that are shown and that were read: beyond the limit one is far from the other.
+    """
+    if simulation.is_distributed:  # to ask for the system would call the mechanism home
+        return {}
+    system = simulation.system
+    names = [name for stack in system.forces if getattr(stack, "hardens", False) for name in stack.names]
+    if not names:
+        return {}
+    elements = system.elements
+    shown, read = elements.velocity.copy(), elements.current_velocity
+    faster = np.square(read).sum(axis=-1) > np.square(shown).sum(axis=-1)
+    with answers_kept(system):
+        try:
+            elements.velocity[faster] = read[faster]
+            margins = simulation.coupling.margins(system, simulation.dt)
+        finally:
+            elements.velocity[:] = shown
+    known = simulation.past.latest_margins()
+    return {name: margins[name] for name in names if name in margins and margins[name] < 1.0 <= known.get(name, 1.0)}

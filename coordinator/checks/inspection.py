@@ -8,8 +8,7 @@ from typing import Any, Protocol
 
 from coordinator.checks import carrying
 from coordinator.checks.context import CheckContext
-from coordinator.checks.control import Control, control
-from coordinator.checks.verification import Progress, Verification, verify
+from coordinator.checks.verification import Control, Progress, Verification, control, verify
 from coordinator.couplings.margins import tightest
 from coordinator.engine.one_at_a_time import Turn, one_at_a_time
 from coordinator.record.run import Run

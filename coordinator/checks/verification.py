@@ -3,22 +3,32 @@
 With x_h the run, an error c h^p makes x_h - x_(h/2) = c h^p (1 - 2^-p), and the ratio of x_2h - x_h to it 2^p (L. F. Richardson,
 "The approximate arithmetical solution by finite differences", Phil. Trans. R. Soc. A 210 (1911) 307-357). Where the order that is
 measured is far from the declared one, the step is too long for such words, or something in the model follows ticks and not time.
+
+`control` holds a run against one at twice its step alone: how far it is off, also where its samples do not tell. That sees errors
+that grow because the motion is sensitive, and the constant of a method in this motion; it costs half a run. With S what samples
+tell (record/verdict.py) and d the largest distance of any port between both runs, as shares of the extent, the error is
+
+    d / (2^p - 1)       where d is at most a twentieth: there both motions are still the same one
+    max(S, that)        where they have parted, and S tells as much, within a factor of three; and where forces are stiffer than
+                        the step: of what both steps damp away their distance tells nothing
+    measured            by half the step, where S tells less: either the motion is sensitive or twice the step is too long for it,
+                        and only a shorter one knows; and where twice the step does not hold
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import log2
 from typing import Any
 
 import numpy as np
 
 from coordinator.couplings.orders import order_of
-from coordinator.record.repetition import Repeated, coupling_of, prepared
+from coordinator.record.obstacles import Repeated, coupling_of, prepared
 from coordinator.record.run import Run
-from coordinator.record.verdict import MAX_ERROR_SHARE_OF_MOTION, Estimate
+from coordinator.record.verdict import MAX_ERROR_SHARE, MAX_ERROR_SHARE_OF_MOTION, Estimate
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import CouplingError, Diverged, ModelError, RunWarning
@@ -94,7 +104,7 @@ class Verification:
         if self.order is None or not self.as_declared or self.order < MAX_ORDER_DEVIATION:
             return (
                 f"{off}. Errors do not decrease with the step at the expected order: trust the run only up to that "
-                "time. Where a shorter step helps little, the motion is too sensitive to be predicted any further."
+                "time. Where a shorter step helps little, the motion is too sensitive to be predicted further."
             )
         step = self.dt * (0.1 * REPORTED_ERROR_SHARE * self.reach / self.error) ** (1.0 / self.order)
         return f"{off}: {estimate.why(self.dt)}. Remedy: {estimate.remedy(step, words)}."
@@ -109,7 +119,7 @@ def verify(
 ) -> Verification:
     """Measure the error of a run; refused where it cannot be repeated, or does not hold at half the step.
 
-    `make`: how simulations are made (coordinator/record/repetition.py). `coarse`: the one at twice the step, where that is there.
+    `make`: how simulations are made (coordinator/record/obstacles.py). `coarse`: the one at twice the step, where that is there.
     """
     if len(run) < 2:
         raise ModelError("verify: the run has fewer than two samples; run it first.")
@@ -236,3 +246,61 @@ def spread_of(first: Run, second: Run, like: Run | None = None) -> float:
     _, found = apart(first, second, like)
     series = np.nan_to_num(np.array(list(found.values()))).max(axis=0)
     return float(np.sqrt(np.square(series).mean()))
+
+
+MAX_DISTANCE_SHARE = 0.05  # of the extent: of motions that are further apart their distance tells no error
+AGREEMENT_FACTOR = 3.0  # within which samples and both runs tell the same
+SILENT_LIMIT = 1e-2  # of what is held against: an error that samples do not speak of is measured from there on
+LOST_SHARE = 0.1  # of the extent: where samples tell so much, nobody has to measure why twice the step does not hold
+
+
+@dataclass(frozen=True)
+class Control:
+    """What a run at twice the step says of a run."""
+
+    ticks: int  # as far as it had come
+    part: float  # of it that was run again: what comes later is not known
+    share: float  # about how far it is off, of the extent
+    distance: float | None  # of both runs, of the extent; None where twice the step did not hold
+    doubtful: bool = False  # whether only half the step can tell
+    measured: Verification | None = None  # by half the step
+    coarse: Run | None = field(default=None, repr=False, compare=False)
+
+    def settled(self, found: Verification) -> Control:
+        """What half the step has measured."""
+        return replace(self, share=min(found.error / found.extent, 1.0), measured=found)
+
+    def to_data(self) -> dict[str, Any]:
+        """As it is kept."""
+        return {
+            "ticks": self.ticks,
+            "part": self.part,
+            "share": self.share,
+            "distance": self.distance,
+            "measured": self.measured is not None,
+        }
+
+
+def control(make: Callable[..., Repeated], run: Run, *, stiff: bool = False, part: float = 1.0) -> Control | None:
+    """Hold a run against one at twice its step; None where there can be none, or no estimate.
+
+    `make`: how simulations are made (coordinator/record/obstacles.py). `stiff`: whether forces are stiffer than the step.
+    `part`: of the run, from its start, where all of it would take too long: then it is off by that much at least.
+    """
+    if len(run) < 2 or not run.estimate or run.obstacles or (order := declared_order(run)) is None:
+        return None
+    ticks, samples = last_tick(run), float(run.estimate.get("samples", run.estimate["share"]))
+    try:
+        coarse = at_step(make, run, 2.0, None, part)
+    except (Diverged, CouplingError):
+        return Control(ticks, part, samples, None, doubtful=samples < LOST_SHARE)
+    except ModelError:  # what happens at times between two of its ticks
+        return None
+    extent, reach = reach_of(run)
+    distance = largest(coarse, run)[0] / extent
+    told = distance / (2.0**order - 1.0)
+    parted = distance > MAX_DISTANCE_SHARE
+    silent = samples <= MAX_ERROR_SHARE and told > SILENT_LIMIT * reach / extent
+    doubtful = silent or (parted and AGREEMENT_FACTOR * samples < told)
+    share = max(samples, told) if parted or stiff or part < 1.0 else told
+    return Control(ticks, part, min(share, 1.0), distance, doubtful, coarse=coarse)

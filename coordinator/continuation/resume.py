@@ -29,9 +29,7 @@ from coordinator.record.checkpoints.folder import (
     named,
 )
 from coordinator.record.checkpoints.notes import Notes
-from coordinator.record.checkpoints.samples import put_together
-from coordinator.record.checkpoints.simulation_as_data import FORMAT
-from coordinator.record.checkpoints.system_as_data import COUNTS
+from coordinator.record.checkpoints.simulation_as_data import COUNTS, FORMAT
 from coordinator.record.checkpoints.system_from_data import system_from_data
 from coordinator.record.fingerprint import bits
 from coordinator.record.given import Given
@@ -39,6 +37,7 @@ from coordinator.record.on_disk import OnDisk, read_pieces
 from coordinator.record.past import Past
 from coordinator.record.recorder import Recorder, Segment
 from coordinator.record.run import Run
+from coordinator.record.segments_as_data import put_together
 from coordinator.simulation import Simulation
 from modular.assembly import Assembly
 from modular.component import Component
@@ -171,8 +170,8 @@ def resume(
     found = latest(folder)
     if not found.same_bits:
         warnings.warn(
-            f"'{found.path}' was written by other versions or on another machine; what follows need not be the same to the "
-            "last bit.",
+            f"'{found.path}' was written by other versions or on another machine; what follows may differ in the last "
+            "bits.",
             CheckpointWarning,
             stacklevel=2,
         )
@@ -203,7 +202,8 @@ def _of_run(folder: Path, last: Mapping[str, Any]) -> list[Segment]:
     run = Run.load(folder)
     if len(run) != last["taken"] or last.get("digest") not in (None, run.written_digest):
         raise ModelError(
-            f"'{folder}' holds {len(run)} samples, and its checkpoint belongs to a run of {last['taken']}; they were mixed."
+            f"'{folder}' holds {len(run)} samples, but its checkpoint belongs to a run of {last['taken']}; they were "
+            "mixed."
         )
     return list(run.segments)
 
@@ -300,7 +300,7 @@ def _past(data: Mapping[str, Any], assembly: Assembly, coupling: Coupling) -> Pa
     logs = (past.events, past.margins, past.acts)
     listed = all(isinstance(one, list) for one in logs) and isinstance(past.forms, dict)
     if not listed or not all(isinstance(one, dict) for one in (*chain(*logs), *past.forms.values())):
-        raise ModelError("the events, margins, acts and forms of joints that are told have to be lists and tables.")
+        raise ModelError("the events, margins, acts and forms of joints must be lists and tables.")
     for entry in past.margins:
         _check_margins(entry)
     if data["ever"] is not None:
@@ -314,7 +314,7 @@ def _check_margins(entry: Mapping[str, Any]) -> None:
     if not (
         isinstance(margins, dict) and isinstance(loads, dict) and all(isinstance(one, dict) for one in loads.values())
     ):
-        raise ModelError("margins that are told have to be numbers by name.")
+        raise ModelError("margins must be numbers by name.")
     for name, margin in margins.items():
         number(margin, f"margin of '{name}'", "-")
     for name, load in loads.items():

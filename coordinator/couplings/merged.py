@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from coordinator.couplings.energies import energy_about
+from coordinator.couplings.adapting import energy_about
 from coordinator.couplings.grouping import check_group
 from coordinator.couplings.interface.plan import why_not
 from coordinator.couplings.penalty import Penalty

@@ -9,10 +9,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, cast
 
-from coordinator.couplings.adapting import BEYOND, DEEPEST, REFUSED, TAKEN, advance_adaptively, look_about, state_of
+from coordinator.couplings.adapting import (
+    BEYOND,
+    DEEPEST,
+    REFUSED,
+    TAKEN,
+    Halving,
+    advance_adaptively,
+    look_about,
+    state_of,
+)
 from coordinator.couplings.coupling import require
 from coordinator.couplings.equilibrium import carry_loads, just_made, start_as_predicted
-from coordinator.couplings.halving import Halving
 from coordinator.couplings.interface.bounds import margins_of
 from coordinator.couplings.interface.interface import tolerate
 from coordinator.couplings.interface.mixture import RuleInPython

@@ -1,7 +1,7 @@
 """Conditions that a coordinate of a port crosses a value, watched by the engine itself.
 
 It plays a tick, asks whether a condition has come true in it, and if so takes the tick back and leaves it to the step, which
-finds the instant (coordinator/events/event_location.py). What a tick changes is copied before it for that.
+finds the instant (coordinator/events/schedule.py). What a tick changes is copied before it for that.
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ def exact_gradient(
     for event in run.happenings:
         if event["kind"] == "break":
             raise ModelError(
-                f"gradient: '{event['name']}' breaks at tick {event['tick']}; as joints break at whole ticks there is no "
-                "derivative behind that. End before, or let a condition cut the joint."
+                f"gradient: '{event['name']}' breaks at tick {event['tick']}; as joints break at whole ticks there is "
+                "no derivative beyond that. End before, or let a condition cut the joint."
             )
     value, along = np.asarray(of(run), float), _Along(run, samples, len(ways))
     jacobian, error, steps = (

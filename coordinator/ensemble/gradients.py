@@ -116,7 +116,7 @@ class Objective:
         )
         if found.value.shape:
             raise ModelError(
-                f"Objective: of(run) has shape {found.value.shape}; what is made small has to be one number, such as "
+                f"Objective: of(run) has shape {found.value.shape}; the objective must be one number, such as "
                 "run.position('lower.end')[-1, 0] ** 2."
             )
         return float(found.value), found.jacobian
@@ -226,7 +226,7 @@ def runs_of(
     ensemble = Ensemble(model, dt, coupling, vary=columns, record_every=every).run(until)
     if ensemble.retired:
         gone = next(iter(ensemble.retired.values()))
-        raise ModelError(f"gradient: a variant that differs a little does not come to its end: {gone.reason}")
+        raise ModelError(f"gradient: a slightly different variant does not reach the end: {gone.reason}")
     return [ensemble.run_of(k, judged=False) for k in range(len(ensemble))]
 
 
@@ -237,7 +237,7 @@ def _check_events(runs: Sequence[Run]) -> None:
     for run, ticks in zip(runs, broken, strict=True):
         if [(event["kind"], event["name"]) for event in run.happenings] != first:
             raise ModelError(
-                "gradient: other events come to pass where a number differs a little; there is no derivative here."
+                "gradient: other events occur when a number differs slightly; there is no derivative here."
             )
         for name, tick in ticks.items():
             if tick != broken[0][name]:

@@ -136,6 +136,6 @@ def _check_unique(written: Any, joint: str) -> None:
             turning += np.cross(arm, np.append(force, 0.0)[:3])
         if max(np.abs(total[0]).max(), np.abs(turning).max()) > 1e-6:
             raise ModelError(
-                f"joint '{joint}': what it carries is not unique, for joints hold each other there; `modular mobility` says which. "
-                "Let one of them go, or put a spring in its place."
+                f"joint '{joint}': its reaction is not unique, because joints are redundant there; `modular mobility` "
+                "names them. Remove one of them, or replace it by a spring."
             )

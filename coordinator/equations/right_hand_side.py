@@ -75,7 +75,7 @@ class RightHandSide:
         lines = Lines(self.solved, self.values)  # the very lines that are compiled here
         title = (w.model.title or "a model").replace("*/", "* /")
         head = [
-            f"/* What moves {title}: accelerations and multipliers, written by modular {__version__}.",
+            f"/* Equations of motion of {title}: accelerations and multipliers, written by modular {__version__}.",
             "   M a + G^T lambda = Q, G a = gamma. Needs the C library alone: cc -std=c99 -O2 -ffp-contract=off ... -lm",
             "",
             *_listed("q, their rates in v, a", [one.name for one in w.coordinates]),

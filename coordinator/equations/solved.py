@@ -204,7 +204,7 @@ def _worked_out(value: Any, parts: list[float]) -> float:
     if value.is_Pow:
         return float(parts[0] ** parts[1])
     if value.func not in FUNCTIONS:
-        raise ModelError(f"equations: '{value.func}' has no source code; this is what stands there: {value}.")
+        raise ModelError(f"equations: '{value.func}' has no source code; this term remains: {value}.")
     return float(MATH[FUNCTIONS[value.func]](*parts))
 
 

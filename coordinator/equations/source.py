@@ -82,7 +82,7 @@ class Lines:
         if value.is_number:
             number = float(value)
             return repr(number) if number >= 0.0 else f"({number!r})"
-        raise ModelError(f"equations: '{value.func}' has no source code; this is what stands there: {value}.")
+        raise ModelError(f"equations: '{value.func}' has no source code; this term remains: {value}.")
 
     def _sum(self, value: Any) -> str:
         """What is added, then what is taken away."""

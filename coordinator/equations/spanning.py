@@ -140,8 +140,8 @@ class Tree:
         flags = self._points(name)
         if body.led or flags is None or len(flags) * self.dimension != own.stop - own.start:
             raise ModelError(
-                f"body '{name}' ({type(body).__name__}) is not made of points and directions that move as one; lagrange() takes "
-                "rigid bodies that nothing leads, such as RigidBody, Rod and NewtonEulerBody."
+                f"body '{name}' ({type(body).__name__}) is not a rigid body that moves under forces; lagrange() takes "
+                "rigid bodies such as RigidBody, Rod and NewtonEulerBody."
             )
 
     def _by_place(self, name: str) -> bool:

@@ -70,8 +70,8 @@ class Stage:
             yield
         except Undecided as undecided:
             raise NoFormula(
-                f"{kind} '{name}' has no one formula: it decides by cases, here by whether {undecided.condition}. Leave it out, or "
-                "put something in its place that acts everywhere alike."
+                f"{kind} '{name}' has no single formula: it distinguishes cases, here whether {undecided.condition}. "
+                "Leave it out, or replace it by a component without cases."
             ) from undecided
         finally:
             if NOTES.nonzero:

@@ -60,7 +60,8 @@ class _Writer:
         lacking = [stack.names[0] for stack in self.system.bodies if not isinstance(stack, GivesEquations)]
         if lacking:
             raise CouplingError(
-                f"body '{lacking[0]}' does not write its equations down, as components that are asked from outside; leave it out."
+                f"body '{lacking[0]}' does not give its equations, because it is computed outside this program; leave "
+                "it out."
             )
         self.start = tuple(
             np.concatenate([np.ravel(stack.state()[key]) for stack in self.system.bodies] or [np.empty(0)])
@@ -285,8 +286,8 @@ def _refuse_laws(forces: Any, name: str) -> None:
         raise NoFormula(f"force '{name}' is a law in Python, which has no formula; give numbers, or leave it out.")
     if isinstance(forces, Decides):
         raise NoFormula(
-            f"force '{name}' is decided anew now and then, by a program, and held between: that is no formula; leave it out, or "
-            "put springs and dampers in its place."
+            f"force '{name}' is set by a program at intervals and held between, which is not a formula; leave it out, "
+            "or put springs and dampers in its place."
         )
     remembers = any(getattr(forces, mark, False) for mark in ("forward_only", "begins_and_ends", "slips"))
     if "exert" not in forces.loops or remembers:

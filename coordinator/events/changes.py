@@ -1,15 +1,19 @@
-"""Changing the model while it moves: what users call between two ticks, and what events of the model call."""
+"""Changing the model while it moves: what users call between two ticks, and what events of the model call.
+
+Bodies may become one component, and fall apart again: Séguy 2003, second perspective of his conclusion and Figure I-9. Joints
+between bodies of one component have no play; its outer ports stay as they are.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from coordinator.couplings.grouping import check_group, describe
 from coordinator.engine.one_at_a_time import Turn, one_at_a_time
-from coordinator.events.aiming import aim
 from coordinator.events.context import EventContext
+from coordinator.events.grip import aim
 from coordinator.events.impact import measure_joint, stop_by_impulse, stop_by_shift
-from coordinator.events.merging import merge, unmerge
 from coordinator.events.undoing import fallible, way_back
 from coordinator.record.past import Past, other_body
 from modular.body import Body
@@ -20,6 +24,7 @@ from modular.events import Add, Apply, Cut, Event, Join, Merge, Remove, Unmerge,
 from modular.force import Force, TakesAim
 from modular.joint import Joint
 from modular.limit import Limit
+from modular.port import GROUND
 
 REST_SPEED = 1e-6  # relative speed below which joining is no impact [m/s], [rad/s]
 
@@ -211,3 +216,33 @@ class Changes:
     def settle_anew(self: Changing, kind: str, name: str) -> None:
         """Everybody finds accelerations anew: this simulation goes on where another has stood (continuation/reconfigure.py)."""
         self._after("went on", f"{kind} {name}", list(self.assembly.bodies))
+
+
+def merge(simulation: EventContext, bodies: Sequence[str]) -> list[str]:
+    """Let neighbours be one component; the bodies that it has. Settling is left to the simulation."""
+    system = simulation.system
+    check_group(system, bodies, "merge")
+    for body in bodies:
+        reason = None if body == GROUND else simulation.coupling.why_not_merge(system, body)
+        if reason is not None:
+            raise ModelError(f"merge: body '{body}' {reason}.")
+    before = list(system.groups)
+    system.merge(bodies)
+    try:
+        simulation.check_divisible()
+    except ModelError:
+        system.groups = before
+        system.version += 1
+        raise
+    return [body for body in system.groups[-1] if body != GROUND]
+
+
+def unmerge(simulation: EventContext, bodies: Sequence[str]) -> list[str]:
+    """Let the components fall apart to which bodies belong; all their bodies."""
+    system = simulation.system
+    for body in bodies:
+        if not any(body in group for group in system.groups):
+            merged = "; ".join(map(describe, system.groups)) or "none"
+            raise ModelError(f"unmerge: body '{body}' is not merged; merged bodies: {merged}.")
+    simulation.coupling.ways(system)  # who is glued until now is to be known
+    return [body for body in system.unmerge(bodies) if body != GROUND]

@@ -183,8 +183,8 @@ def _begin(system: System, model: Assembly, pair: Pair) -> str:
     name = encounter_of(*pair)
     if name in model.force_edges or name in model.joint_edges or name in model.bodies:
         raise ModelError(
-            f"the encounter of the surfaces '{pair[0]}' and '{pair[1]}' is to be called '{name}', and there is something "
-            "of that name already; choose another name for that, or for one of the surfaces."
+            f"the encounter of the surfaces '{pair[0]}' and '{pair[1]}' would be named '{name}', but that name is "
+            "taken; rename that component, or one of the surfaces."
         )
     one, other = (model.force_edges[surface] for surface in pair)
     force = one.force.meeting(other.force)

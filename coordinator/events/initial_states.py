@@ -45,7 +45,7 @@ def place(system: System, name: str, state: Beginning) -> None:
         raise ModelError(missing("body", name, system.described, "begin"))
     body, home = system.described[name], system.body_home[name]
     if body.led or body.hosted:
-        raise ModelError(f"begin: body '{name}' ({type(body).__name__}) is where it is led; leave it out.")
+        raise ModelError(f"begin: body '{name}' ({type(body).__name__}) follows a prescribed motion; leave it out.")
     now, row = cast(Any, home).state(), home.row[name]
     for key, value in zip(("q", "v"), state, strict=True):
         if value.shape != now[key][row].shape or not np.all(np.isfinite(value)):

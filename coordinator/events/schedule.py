@@ -1,16 +1,26 @@
-"""What the model has scheduled: events at times, at the nearest tick, and on conditions, at the instant they come true."""
+"""What the model has scheduled: events at times, at the nearest tick, and on conditions, at the instant they come true.
+
+Event location: where a condition comes true on the way through a tick, that tick is gone through in parts. It is taken as a whole;
+if a condition has come true, all components go back and repeat it as theta dt, the events, and (1 - theta) dt, with the gains of
+the whole tick.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import copysign, isfinite, nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from coordinator.couplings.coupling import require
 from modular.assembly import Assembly
+from modular.body import SavesAndRestores
 from modular.errors import ModelError
 from modular.events import Add, Condition, Cut, Event, Join, Merge, Readable, Scheduled, Unmerge
 from modular.port import GROUND, PortName
+
+if TYPE_CHECKING:
+    from coordinator.events.context import EventContext
 
 INSTANT_TOLERANCE_TICKS = 1e-10  # how well an instant is located, in ticks
 MAX_REPEATS = 60  # of the part of a tick before the instant
@@ -24,7 +34,7 @@ class Schedule:
         timed = [(round(s.time / dt), s) for s in scheduled if s.time is not None]
         self._timed = sorted(timed, key=lambda item: item[0])
         self.armed = [Watch(s, s.condition) for s in scheduled if s.condition is not None]
-        self.dry_run_done = False  # whether what its events need has been compiled (coordinator/events/dry_run.py)
+        self.dry_run_done = False  # whether what its events need has been compiled (coordinator/events/precompile.py)
         self._came: set[int] = set()  # conditions that have come true, each as what it is (`id`)
 
     def due(self, tick: int) -> Iterator[Event]:
@@ -170,3 +180,55 @@ def check_schedule(assembly: Assembly) -> None:
         for port in scheduled.condition.ports if scheduled.condition is not None else ():
             if PortName.parse(port, "condition").body not in later:
                 assembly.port(port, f"condition on '{port}'")
+
+
+MAX_EVENTS_PER_TICK = 20  # located events in one tick
+
+
+def advance_through_events(simulation: EventContext) -> str | None:
+    """Advance by one tick; the name of a body that went wrong, if any."""
+    system, coupling, schedule, dt = simulation.system, simulation.coupling, simulation.schedule, simulation.dt
+    start = system.part  # not 0 where the step was changed between two ticks
+    if not schedule.watches:
+        system.part = 0.0
+        return coupling.advance(system, dt, start, 1.0)
+    require(system, SavesAndRestores, "an event on a condition", "can repeat a tick")
+    schedule.look(simulation)
+    try:
+        for _ in range(MAX_EVENTS_PER_TICK):
+            memory = system.save()
+            wrong = coupling.advance(system, dt, start, 1.0)
+            fired = [] if wrong is not None else schedule.true_now(simulation)
+            if not fired:
+                return wrong
+            system.part = min(_locate(simulation, memory, watch.condition, start) for watch in fired)
+            system.restore(memory)
+            wrong = coupling.advance(system, dt, start, system.part)
+            if wrong is not None:
+                return wrong
+            start = system.part
+            for watch in schedule.true_now(simulation):  # all that are true at this very instant
+                for event in schedule.fire(watch, simulation):
+                    simulation.carry_out(event)
+            if start >= 1.0:
+                return None
+    finally:
+        system.part = 0.0
+    raise ModelError(
+        f"conditions came true more than {MAX_EVENTS_PER_TICK} times between ticks {simulation.tick} and {simulation.tick + 1}; "
+        "give them a band, as in Crossing(…, band=1e-4), so that one does not trigger the other at once."
+    )
+
+
+def _locate(simulation: EventContext, memory: dict[str, object], condition: Condition, start: float) -> float:
+    """How far into the tick a condition comes true."""
+    system = simulation.system
+
+    def margin(stop: float) -> float:
+        system.restore(memory)
+        simulation.coupling.advance(system, simulation.dt, start, stop)
+        return condition.margin(simulation)
+
+    after = margin(1.0)
+    system.restore(memory)
+    return first_zero(margin, start, 1.0, condition.margin(simulation), after)

@@ -2,10 +2,12 @@
 
 Acts on the model are the events of `modular.events` (Cut, Join, Add, Remove, Apply, Merge, Unmerge) and those below. All of them
 are carried out between two steps, in the order in which they came. Those that decide how the motion goes on are noted in the diary.
+An act that was posted has a receipt: whether it has been carried out, and when, or why not.
 """
 
 from __future__ import annotations
 
+import threading
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -366,3 +368,31 @@ def _short(value: object) -> str:
     if isinstance(value, list | tuple):
         return "(" + ", ".join(map(_short, value)) + ")"
     return str(value)
+
+
+class Receipt:
+    """What becomes of an act that was posted."""
+
+    def __init__(self, act: Doing) -> None:
+        self.act = act
+        self.error = ""  # why it was refused
+        self.tick = -1  # at which it was carried out
+        self._over = threading.Event()
+
+    @property
+    def over(self) -> bool:
+        """Whether it was carried out or refused."""
+        return self._over.is_set()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Until it was carried out or refused."""
+        return self._over.wait(timeout)
+
+    def settle(self, error: str = "", tick: int = -1) -> None:
+        """What became of it; whoever waits is told when it can be seen (`close`)."""
+        self.error, self.tick = error, tick
+
+    def close(self, error: str = "") -> None:
+        """It is over."""
+        self.error = self.error or error
+        self._over.set()

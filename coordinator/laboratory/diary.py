@@ -14,13 +14,19 @@ import json
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from coordinator.laboratory.acts import Act, Doing
+from coordinator.record.fingerprint import machine, versions
 from modular.component import Component
 from modular.errors import ModelError
 from modular.events import Event
+from modular.files import put_in_place
 from modular.version import __version__
+
+if TYPE_CHECKING:
+    from coordinator.laboratory.session import Session
+
 
 FORMAT = "modular-diary-1"
 DIARY, START, END = "diary.jsonl", "start.checkpoint", "laboratory.json"
@@ -104,3 +110,42 @@ def _data(path: Path, number: int, line: str) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise ModelError(f"'{path}', line {number + 1}: {data!r} is not a line of a diary.")
     return data
+
+
+STRETCH = "stretch-{:02d}"
+
+
+def write_ending(folder: Path, session: Session) -> None:
+    """Runs of all stretches that are in memory, and what a repetition is held against."""
+    simulation, stretches = session.simulation, session.stretches
+    runs = dict(stretches.finished)
+    runs[stretches.latest] = last = simulation.recorded
+    about: dict[str, Any] = {
+        "tick": simulation.tick,
+        "time": simulation.time,
+        "acts": session.diary.count,
+        "trouble": session.trouble,
+        "digests": [*stretches.digests, last.digest],
+        "runs": {},
+        "versions": versions(),
+        "machine": machine(),
+    }
+    for number, run in runs.items():
+        if len(run):
+            name = STRETCH.format(number)
+            run.save(folder / name)
+            about["runs"][number] = name
+    put_in_place(folder / END, json.dumps(about, indent=2).encode())
+
+
+def read_ending(folder: Path) -> dict[str, Any] | None:
+    """What `write_ending` wrote; None where the session has not come to its end in good order."""
+    try:
+        found = json.loads((folder / END).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise ModelError(f"'{folder / END}' cannot be read ({error}).") from error
+    if not isinstance(found, dict) or not isinstance(found.get("digests"), list) or type(found.get("tick")) is not int:
+        raise ModelError(f"'{folder / END}' does not say how far the session went; it was changed.")
+    return found

@@ -17,7 +17,7 @@ from coordinator.continuation.reconfigure import with_settings
 from coordinator.couplings import Centralized
 from coordinator.laboratory.acts import Change, Doing, Drag, Grab, Release, SetCoupling, SetLimit, SetStep
 from coordinator.laboratory.hand import Hand
-from coordinator.laboratory.kept import twin
+from coordinator.laboratory.history import twin
 from coordinator.laboratory.snapshot import BodyStates, Plan, body_states, plan_of
 from coordinator.simulation import Simulation
 from modular.errors import CouplingError, ModelError
@@ -154,4 +154,4 @@ def apart(one: Simulation, other: Simulation) -> float:
 def why_no_ghost(error: Exception) -> str:
     """Why the ghost has gone."""
     reason = str(error) if isinstance(error, ModelError | CouplingError | ArithmeticError) else repr(error)
-    return f"the reference cannot follow: {reason}"
+    return f"the reference solution cannot follow: {reason}"

@@ -23,7 +23,7 @@ from coordinator.couplings import Centralized
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.laboratory.ghost import GhostView
 from coordinator.laboratory.hand import NAME as HAND
-from coordinator.laboratory.kept import twin
+from coordinator.laboratory.history import twin
 from coordinator.laboratory.snapshot import Answers, BodyStates, Plan, plan_of
 from coordinator.simulation import Simulation
 from modular.errors import ModelError
@@ -76,7 +76,7 @@ class Inquiry:
         simulation, equations = _another(session.simulation)
         refuse_forward(simulation.assembly)
         if equations.driven:
-            raise ModelError("drives or courses lead this mechanism; ask modular modes of it with drives that stand.")
+            raise ModelError("drives or courses move this mechanism; run modular modes on it with its drives at rest.")
         equations.go(equations.read()[0], np.zeros(equations.size))
         found = modes_of(linear_at(resting(equations, simulation.assembly, seek=True)))
         if not 0 <= number < len(found.eigenvalues):
@@ -96,7 +96,7 @@ class Inquiry:
         found = count(_another(session.simulation)[1])
         said = [f"{found} at {session.simulation.time:.6g} s"]
         groups = [tuple(group.joints) for group in found.sharing]
-        said += [f"{', '.join(group)} share loads: how, no equation tells" for group in groups]
+        said += [f"{', '.join(group)} share loads, and no equation determines how" for group in groups]
         words = "; ".join(said if groups else [*said, "no joints share a load"])
         self._say(session, mobility=words, sharing=tuple(groups))
         session.notice("happened", words)

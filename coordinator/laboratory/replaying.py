@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coordinator.continuation.resume import Checkpoint
-from coordinator.laboratory.diary import START, Entry, read_diary
-from coordinator.laboratory.ending import read_ending
-from coordinator.laboratory.receipt import Receipt
+from coordinator.laboratory.acts import Receipt
+from coordinator.laboratory.diary import START, Entry, read_diary, read_ending
 from coordinator.laboratory.session import Session
 from coordinator.record.fingerprint import bits
 from coordinator.simulation import Simulation
@@ -63,7 +62,8 @@ def carry_on(session: Session, entries: Iterable[Entry], looking: Looking | None
         session.carry_out(receipt)
         if receipt.error:
             raise ModelError(
-                f"act {done + 1} of the diary, {act!r} at tick {tick}, was carried out then and is refused now: {receipt.error}"
+                f"act {done + 1} of the diary, {act!r} at tick {tick}, was accepted then and is refused now: "
+                f"{receipt.error}"
             )
         if looking is not None:
             looking(session, done + 1, len(listed))
@@ -71,7 +71,7 @@ def carry_on(session: Session, entries: Iterable[Entry], looking: Looking | None
 
 def _to(session: Session, tick: int) -> None:
     if session.simulation.tick > tick:
-        raise ModelError(f"the diary goes back from tick {session.simulation.tick} to {tick}; it was changed.")
+        raise ModelError(f"the diary goes backwards from tick {session.simulation.tick} to {tick}; it was changed.")
     if not session.trouble:
         session.advance(tick, lambda: False)
 

@@ -22,22 +22,30 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from coordinator.checks.proposals import in_words
+from coordinator.checks.diagnosis import in_words
 from coordinator.couplings import Centralized
 from coordinator.events.precompile import precompile
-from coordinator.laboratory.acts import Act, Change, Doing, Drag, Redo, Reset, Undo, describe, is_noted, is_undone
-from coordinator.laboratory.diary import START, Diary
-from coordinator.laboratory.ending import write_ending
+from coordinator.laboratory.acts import (
+    Act,
+    Change,
+    Doing,
+    Drag,
+    Receipt,
+    Redo,
+    Reset,
+    Undo,
+    describe,
+    is_noted,
+    is_undone,
+)
+from coordinator.laboratory.diary import START, Diary, write_ending
 from coordinator.laboratory.ghost import Ghost, why_no_ghost
 from coordinator.laboratory.hand import Hand
-from coordinator.laboratory.history import History
+from coordinator.laboratory.history import History, Kept, keep, stand_again
 from coordinator.laboratory.inquiry import Inquiry
-from coordinator.laboratory.kept import Kept, keep, stand_again
 from coordinator.laboratory.pace import Pace
-from coordinator.laboratory.receipt import Receipt
-from coordinator.laboratory.snapshot import Notice, Snapshot
+from coordinator.laboratory.snapshot import Notice, Snapshot, Window
 from coordinator.laboratory.stretches import Stretches, turn_page
-from coordinator.laboratory.window import Window
 from coordinator.record.run import Run
 from coordinator.simulation import Simulation
 from modular.errors import CouplingError, ModelError, RunWarning

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 
 from coordinator.checks.carrying import now, tell
-from coordinator.laboratory.kept import Kept
+from coordinator.laboratory.history import Kept
 from coordinator.record.given import Given
 from coordinator.record.past import Past
 from coordinator.record.recorder import Recorder, Segment

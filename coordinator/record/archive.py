@@ -3,12 +3,14 @@
 `run.json` carries a checksum over all that it says, and one over all arrays: a run is read whole and as it was written, or refused
 with a sentence. Both files take their places one after the other (modular/files.py). Where that was cut in between, the text that
 belongs to the arrays still lies beside, and is taken. Of a run whose samples went to disk while it went on `run.json` names the
-pieces with their checksums, and there are no arrays (on_disk.py).
+pieces with their checksums, and there are no arrays (on_disk.py):
+finished segments are in the folder already, and now and then its text follows (`Growing`).
 """
 
 from __future__ import annotations
 
 import json
+import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.record.context import RecordContext
 from coordinator.record.on_disk import OnDisk, forget_pieces, read_pieces
 from coordinator.record.recorder import Segment
 from coordinator.record.segments_as_data import segments_as_data, segments_from_data
@@ -201,3 +204,40 @@ def finite(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [finite(item) for item in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+MIN_WRITE_SECONDS = 2.0  # seconds between two texts, at least
+MAX_WRITING_SHARE = 0.02  # most of the time that they may take
+
+
+class Growing:
+    """The folder of a run that goes on."""
+
+    def __init__(self, place: OnDisk) -> None:
+        self.place = place
+        self._next = time.monotonic() + MIN_WRITE_SECONDS
+
+    def if_due(self, simulation: RecordContext) -> None:
+        """Let the text follow, if it is time."""
+        if time.monotonic() >= self._next:
+            self.write(simulation)
+
+    def write(self, simulation: RecordContext) -> None:
+        """All that was recorded so far."""
+        started = time.monotonic()
+        run = simulation.past.run(simulation)
+        write_pieces(self.place, {**run.about, "digest": None}, run.segments)
+        self._next = time.monotonic() + max(MIN_WRITE_SECONDS, (time.monotonic() - started) / MAX_WRITING_SHARE)
+
+
+def recording(simulation: RecordContext, folder: str | Path | None) -> Growing | None:
+    """The folder that is asked for, or the one that an earlier run of this simulation was given; refused where it is taken."""
+    recorder = simulation.recorder
+    if folder is not None and (recorder.storage is None or recorder.storage.folder != Path(folder)):
+        if (Path(folder) / ABOUT).exists():
+            raise ModelError(
+                f"record_to: '{folder}' holds another run; give a folder of its own, such as record_to='{folder}-2'."
+            )
+        recorder.put_on(OnDisk(Path(folder)))
+    place = recorder.storage
+    return Growing(place) if isinstance(place, OnDisk) and place.lasts else None

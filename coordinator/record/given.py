@@ -50,9 +50,9 @@ class Given:
         model, sources, homeless = data["model"], data["sources"], data["homeless"]
         valid = isinstance(sources, dict) and isinstance(homeless, list)
         if not valid or not all(isinstance(text, str) for text in (*sources.values(), *homeless)):
-            raise ModelError("what a run was given from elsewhere has to be told in tables and lists of texts.")
+            raise ModelError("what a run was given must be tables and lists of texts.")
         if not isinstance(model, dict):
-            raise ModelError(f"what a run was given has to be a model, not {model!r}.")
+            raise ModelError(f"what a run was given must be a model, not {model!r}.")
         given.model, given._others = model, (sources, homeless)
         return given
 

@@ -47,7 +47,7 @@ class Past:
         ] = {}  # what was measured of its error, and when (coordinator/checks/verification.py)
         self.controlled: dict[
             str, Any
-        ] = {}  # what a run at twice the step says of it, and when (coordinator/checks/control.py)
+        ] = {}  # what a run at twice the step says of it, and when (coordinator/checks/verification.py)
         self._judged = 0  # samples there were when that was asked last
         self._logs = {"events": Log(), "margins": Log(), "acts": Log()}
         self._latest: tuple[int, dict[str, float]] = (0, {})  # margins, and of how many entries

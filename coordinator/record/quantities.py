@@ -101,7 +101,7 @@ def quantity(run: Run, name: str) -> Quantity:
 def _seen_in(run: Run, name: str, port: str, values: Array) -> Array:
     """Along the axes of a port."""
     if values.ndim != 2 or values.shape[1] != len(run.model["gravity"]):
-        raise ModelError(f"'{name.strip()}': it is no vector that could be seen in the axes of '{port}'.")
+        raise ModelError(f"'{name.strip()}': it is not a vector, so it has no components in the axes of '{port}'.")
     return in_axes_of(run, port, values)
 
 

@@ -18,7 +18,7 @@ As shares of the extent L of the model, over the whole run; where nothing moves 
 
 What hangs askew also swings at another pace, hence the way that was gone. Measured (docs/method.md, 11): within a factor ten of the
 true error for 95 of 100 random mechanisms. It does not see how errors grow where motions are sensitive: a run at twice the
-step does (checks/control.py), and where there was one, its word counts.
+step does (checks/verification.py), and where there was one, its word counts.
 """
 
 from __future__ import annotations
@@ -113,7 +113,9 @@ class Estimate:
     way: float = 0.0  # the longest that a port has gone [m]
     least: bool = False  # whether forces begin, end or bend inside ticks, of whose errors samples tell nothing
     order: int | None = 2  # of the coupling in its step; None where it chooses steps of its own
-    control: float | None = None  # what a run at twice the step, or half of it, says of the share (checks/control.py)
+    control: float | None = (
+        None  # what a run at twice the step, or half of it, says of the share (checks/verification.py)
+    )
     held: float = 1.0  # the part of the run, from its start, that was run again for that
 
     @classmethod
@@ -258,7 +260,7 @@ class Estimate:
         return "the step is too long for the curvature of the paths"
 
     def sentence(self, dt: float, verify: str = "verify()", *, words: Callable[[float], str] = "{:.2g}".format) -> str:
-        """What it means, and what helps; `verify`: how the error is measured here; `words`: of a step (proposals.py)."""
+        """What it means, and what helps; `verify`: how the error is measured here; `words`: of a step (checks/diagnosis.py)."""
         powers = {"slid": 1.0, "late": 1.0, "bent": float(self.order or 2)}  # of the step, with which parts fall
         lost = ALL_LOST_FACTOR if self.share > 0.5 else 1.0  # where all is lost, nothing tells how much
         wanted = TARGET_ERROR_SHARE / (self.total if self.control is None else self.control)

@@ -185,8 +185,7 @@ def _simulation(
 
 def _of_run(folder: Path) -> tuple[Assembly, float, Any]:
     """The model, the step and the coupling of a run folder, or of the first stretch of a session."""
-    from coordinator.laboratory.diary import DIARY
-    from coordinator.laboratory.ending import STRETCH
+    from coordinator.laboratory.diary import DIARY, STRETCH
     from modular.component import Component
     from scenarios.report.folder import load_run
 

@@ -34,7 +34,7 @@ def mobility(
 
     A lock is redundant where others say the same: the joints that are named then share their load in a way that no equation tells.
     A motion that does not go on to second order is shaky: it shows at this pose alone, and loads there are borne by its tension.
-    Of a run folder: how near its motion comes to singular places, and when it goes through them.
+    Of a run folder: how near its motion comes to singular configurations, and when it goes through them.
     """
     console = console_for()
     with refusals():

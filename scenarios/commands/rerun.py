@@ -82,7 +82,7 @@ def repeat(console: Console, before: Run) -> Run:
     from coordinator import Simulation
     from coordinator import rerun as again
     from coordinator.events.precompile import precompile
-    from coordinator.record.repetition import prepared
+    from coordinator.record.obstacles import prepared
     from scenarios.report.first_use import compiling
     from scenarios.report.progress import watched
     from scenarios.report.summary import settings_text

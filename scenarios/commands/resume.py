@@ -95,7 +95,7 @@ def resume(
         if not found.same_bits:
             say(
                 console,
-                "written by other versions or on another machine: what follows need not be the same to the last bit.",
+                "written by other versions or on another machine: what follows may differ in the last bits.",
                 style="yellow",
             )
         say(console, f"going on from {simulation.time:g} s")

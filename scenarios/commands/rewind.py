@@ -41,7 +41,7 @@ def rewind(
     """
     console = console_for()
     with refusals():
-        from coordinator.continuation.rewind import rewind as again
+        from coordinator.continuation.rerun import rewind as again
         from scenarios.commands.running import draw
         from scenarios.report.folder import load_run
         from scenarios.report.post_mortem import report, write_post_mortem
@@ -73,7 +73,7 @@ def leave_last_ticks(
     console: Console, folder: Path, why: str, moved_by: Mapping[str, str], messages: Sequence[str]
 ) -> None:
     """What a run that went wrong leaves behind, beside itself."""
-    from coordinator.continuation.rewind import rewind as again
+    from coordinator.continuation.rerun import rewind as again
     from scenarios.report.post_mortem import report, write_post_mortem
     from scenarios.report.progress import waiting
 

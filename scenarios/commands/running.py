@@ -127,7 +127,7 @@ def verdict(simulation: Simulation, code: int | None, measured: Verification | N
 
     Where its error was measured, that is what counts.
     """
-    from coordinator.checks.proposals import in_words
+    from coordinator.checks.diagnosis import in_words
     from scenarios.settings import as_typed
 
     step = partial(in_words, simulation)

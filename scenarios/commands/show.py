@@ -62,7 +62,7 @@ def show(
     """
     console = console_for()
     with refusals():
-        from coordinator.analysis.result_files import FILE
+        from coordinator.analysis.result import FILE
         from coordinator.record.across import reading
         from scenarios.commands.live import check_viewer
         from scenarios.commands.running import draw

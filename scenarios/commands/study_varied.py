@@ -66,7 +66,7 @@ def study_varied(
             first = next(iter(done.retired.values()))
             say(
                 console,
-                f"- {len(done.retired)} variants did not come to the end; variant {first.variant}: {first.reason}",
+                f"- {len(done.retired)} variants did not reach the end; variant {first.variant}: {first.reason}",
             )
         say(console, f"written to {folder}: {', '.join(file.name for file in files)}")
 

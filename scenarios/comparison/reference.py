@@ -3,8 +3,8 @@
 The first of these that comes to its end, each computed twice, so that its own error is known from the difference:
 
 1. independent coordinates, integrated adaptively to twelve digits (no error of constraints at all);
-2. where they are refused or stop (non-holonomic joints, singular places) or would take too long (many bodies): accelerations of
-   the constrained system, integrated adaptively to eleven digits, their constraints held by Baumgarte's method;
+2. where they are refused or stop (non-holonomic joints, singular configurations) or would take too long (many bodies):
+   accelerations of the constrained system, integrated adaptively to eleven digits, their constraints held by Baumgarte's method;
 3. where that stops too, or two tolerances disagree: H.H.T. with two steps, extrapolated to none (Richardson).
 """
 

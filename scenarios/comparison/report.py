@@ -115,7 +115,8 @@ def _budgets(found: Comparison) -> list[str]:
         f"- *{NAMES['compliance']}*: from the exact motion to the one whose joints are as open as those of the run;",
         f"- *{NAMES['drift']}*: from the exact motion to the one whose bodies are as deformed as those of the run;",
         f"- *{NAMES['integration']}*: from the motion with both to the run itself;",
-        "- *remainder*: what the three, added as vectors, leave of the error. Parts may cancel, so one may be larger than it.",
+        "- *remainder*: what the three, added as vectors, leave of the error. Parts may cancel, so one may be larger "
+        "than the total.",
         "",
         "Largest over time, of all ports, as long as the remainder stays below a tenth of the error:",
         "",

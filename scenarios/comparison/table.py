@@ -153,7 +153,7 @@ def reasons(found: Comparison) -> list[str]:
         if not parts.holds:
             lost.append(
                 f"{row.label}: the parts of the error add up until {parts.holds_until:.4g} s only. After that the motion is so "
-                "sensitive, or parts in such a way at a singular place, that effects do not add up."
+                "sensitive, or parts in such a way at a singular configuration, that effects do not add up."
             )
     return lost
 

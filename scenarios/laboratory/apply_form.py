@@ -8,8 +8,7 @@ from typing import Any
 
 from components import HAND, AirDrag, Box, Contact, HalfSpace, Load, Moment, Sphere, SpringDamper
 from components.forces.shapes import Shape
-from coordinator.laboratory.acts import Doing
-from coordinator.laboratory.receipt import Receipt
+from coordinator.laboratory.acts import Doing, Receipt
 from coordinator.laboratory.snapshot import Plan, Snapshot
 from modular.component import class_name
 from modular.errors import ModelError

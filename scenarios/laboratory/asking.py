@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from coordinator.laboratory.acts import AskLoads, Doing, ShowMode
-from coordinator.laboratory.receipt import Receipt
+from coordinator.laboratory.acts import AskLoads, Doing, Receipt, ShowMode
 from coordinator.laboratory.snapshot import Snapshot
 from scenarios.laboratory.colours import SHARED
 from scenarios.laboratory.fields import put

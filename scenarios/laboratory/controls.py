@@ -7,9 +7,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from coordinator.laboratory.acts import Doing, Pause, Redo, Reset, Resume, SetSpeed, Step, Undo
+from coordinator.laboratory.acts import Doing, Pause, Receipt, Redo, Reset, Resume, SetSpeed, Step, Undo
 from coordinator.laboratory.hand import NAME as HAND
-from coordinator.laboratory.receipt import Receipt
 from coordinator.laboratory.snapshot import Notice, Plan, Snapshot
 from modular.events import Cut, Remove
 from scenarios.laboratory.add_form import AddForm

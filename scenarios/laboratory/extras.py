@@ -144,10 +144,10 @@ class Extras:
         self._hand_over(client, animate(runs[-1], folder))
 
     def _runs(self, client: Any, folder: Path) -> None:
-        from coordinator.laboratory.ending import STRETCH
+        from coordinator.laboratory.diary import STRETCH
 
         if self.session.folder is None:
-            raise ModelError("this session has no folder; begin with one, as in live(simulation, folder='mine').")
+            raise ModelError("this session has no folder; start it with one, as in live(simulation, folder='mine').")
         for number, run in enumerate(self.session.collected, start=1):
             run.save(folder / STRETCH.format(number))
         self._said = f"kept in {folder}"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from math import floor, inf, isfinite, log10
 from typing import Any
 
-from coordinator.laboratory.receipt import Receipt
+from coordinator.laboratory.acts import Receipt
 from modular.errors import CouplingError, ModelError
 
 TYPING_PAUSE_SECONDS = 0.6  # seconds without a key after which a number counts

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.laboratory.acts import Doing
-from coordinator.laboratory.receipt import Receipt
+from coordinator.laboratory.acts import Doing, Receipt
 from coordinator.laboratory.snapshot import Plan, Snapshot
 from modular.component import class_name
 from modular.elements import Array

@@ -11,8 +11,7 @@ import threading
 import time
 from typing import Any
 
-from coordinator.laboratory.acts import Doing, Release
-from coordinator.laboratory.receipt import Receipt
+from coordinator.laboratory.acts import Doing, Receipt, Release
 from coordinator.laboratory.session import Session
 from coordinator.laboratory.snapshot import Snapshot
 from scenarios.laboratory.asking import Asking

@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from coordinator.laboratory.acts import Adjust, Doing, Rename, SetLimit
-from coordinator.laboratory.receipt import Receipt
+from coordinator.laboratory.acts import Adjust, Doing, Receipt, Rename, SetLimit
 from coordinator.laboratory.snapshot import Plan
 from modular.errors import ModelError
 from modular.events import Cut, Remove, Unmerge

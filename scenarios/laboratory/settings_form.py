@@ -8,8 +8,7 @@ from typing import Any
 
 from coordinator.couplings import Coupling
 from coordinator.couplings.rules import StiffnessRule
-from coordinator.laboratory.acts import Doing, SetCoupling, SetGravity, SetStep
-from coordinator.laboratory.receipt import Receipt
+from coordinator.laboratory.acts import Doing, Receipt, SetCoupling, SetGravity, SetStep
 from coordinator.laboratory.snapshot import Plan
 from modular.component import Component
 from modular.errors import ModelError

@@ -10,9 +10,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from coordinator.laboratory.acts import Doing
+from coordinator.laboratory.acts import Doing, Receipt
 from coordinator.laboratory.hand import NAME as HAND
-from coordinator.laboratory.receipt import Receipt
 from coordinator.laboratory.snapshot import Plan, Snapshot
 from modular.events import Merge
 from modular.port import GROUND

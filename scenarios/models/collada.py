@@ -119,7 +119,7 @@ def _faces(element: Element, sources: Mapping[str, Element]) -> Shape:
     size = np.full(len(numbers) // 3, 3, np.int64) if counts is None else _wholes(counts)
     faces = fans(numbers, size)
     if len(faces) and not (faces.min() >= 0 and faces.max() < len(points)):
-        raise element.refuse("a face has a corner that is not there.")
+        raise element.refuse("a face has a corner that does not exist.")
     return points, faces
 
 
@@ -127,7 +127,7 @@ def fans(corners: Indices, counts: Indices) -> Indices:
     """Polygons, one after the other with so many corners each, as triangles around their first corners."""
     starts = np.cumsum(counts) - counts
     if len(counts) and (counts.min() < 0 or starts[-1] + counts[-1] > len(corners)):
-        raise ValueError("polygons have more corners than there are")
+        raise ValueError("polygons have more corners than the mesh has")
     each = np.maximum(counts - 2, 0)
     first = np.repeat(starts, each)
     step = np.arange(len(first)) - np.repeat(np.cumsum(each) - each, each)

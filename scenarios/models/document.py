@@ -72,7 +72,7 @@ class Node:
     def table(self, known: Iterable[str] | None = None, what: str = "key") -> Node:
         """Itself, which must be a table; with no other keys than those that are known."""
         if not isinstance(self.value, dict):
-            raise self.refuse(f"{shown(repr(self.value))} stands where a table is due; write [{self._called}].")
+            raise self.refuse(f"{shown(repr(self.value))} is given where a table is expected; write [{self._called}].")
         if known is not None:
             names = list(known)
             for key in self.value:
@@ -93,7 +93,7 @@ class Node:
         if isinstance(self.value, dict):
             return iter([self])
         if not isinstance(self.value, list):
-            raise self.refuse(f"{shown(repr(self.value))} stands where a list is due; write [ … ].")
+            raise self.refuse(f"{shown(repr(self.value))} is given where a list is expected; write [ … ].")
         return (self.inside(index) for index in range(len(self.value)))
 
 
@@ -112,7 +112,7 @@ def read_document(path: Path) -> Node:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ModelError(f"{path}:{line}: this is no text in UTF-8; write it again in that encoding.") from error
+        raise ModelError(f"{path}:{line}: this is not text in UTF-8; save it in that encoding.") from error
     source = Source(path, text, path.suffix == ".toml")
     value = _toml(source) if source.toml else _json(source)
     if not isinstance(value, dict):
@@ -136,7 +136,9 @@ def _toml(source: Source) -> Any:
         there = source.text.split("\n")[line - 1].strip()
         where = f", column {column}" if column else " at the end of the file"
         quoted = '; what has a unit stands in quotes, such as "90 * rpm"' if UNIT_BARE.search(there) else ""
-        raise ModelError(f"{source.path}:{line}: no TOML: {shown(said)}{where}: {shown(there)}{quoted}") from error
+        raise ModelError(
+            f"{source.path}:{line}: not valid TOML: {shown(said)}{where}: {shown(there)}{quoted}"
+        ) from error
     except (ValueError, RecursionError, ArithmeticError) as error:  # numbers of thousands of digits, lists in lists
         raise _unreadable(source, error) from error
 
@@ -154,7 +156,7 @@ def _json(source: Source) -> Any:
     except json.JSONDecodeError as error:
         there = source.text.split("\n")[error.lineno - 1].strip() if source.text else ""
         raise ModelError(
-            f"{source.path}:{error.lineno}: no JSON: {error.msg}, column {error.colno}: {shown(there)}"
+            f"{source.path}:{error.lineno}: not valid JSON: {error.msg}, column {error.colno}: {shown(there)}"
         ) from error
     except ModelError:
         raise
@@ -179,4 +181,4 @@ def _shallow(source: Source, value: Any) -> Any:
             for item in (part.values() if isinstance(part, dict) else part)
             if isinstance(item, dict | list)
         ]
-    raise ModelError(f"{source.path}: more than {DEEPEST} tables and lists in each other; no model has so many.")
+    raise ModelError(f"{source.path}: more than {DEEPEST} nested tables and lists; reduce the nesting.")

@@ -50,7 +50,7 @@ def worked_out(text: str, known: Mapping[str, Any]) -> Any:
     except (ArithmeticError, ValueError, TypeError, RecursionError) as error:
         if isinstance(error, Sum | ModelError):
             raise
-        raise Sum(f'"{shown(text)}" cannot be worked out ({error}); give a number.') from error
+        raise Sum(f'"{shown(text)}" cannot be evaluated ({error}); give a number.') from error
 
 
 def whole(value: Any) -> Any:
@@ -61,20 +61,20 @@ def whole(value: Any) -> Any:
 @functools.lru_cache(maxsize=10_000)
 def _parsed(text: str) -> ast.expr:
     if len(text) > LONGEST:
-        raise Sum(f'"{shown(text)}" has {len(text)} letters; {LONGEST} are the most of a sum.')
+        raise Sum(f'"{shown(text)}" has {len(text)} characters; an expression has at most {LONGEST}.')
     try:
         with warnings.catch_warnings():  # of letters next to numbers
             warnings.simplefilter("ignore")
             return ast.parse(text.strip().replace("^", "**"), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise Sum(
-            f'"{shown(text)}" is no number and no sum; write such as "length / 2", with * between factors.'
+            f'"{shown(text)}" is neither a number nor an expression; write, for example, "length / 2", with * between factors.'
         ) from None
 
 
 def _value(node: ast.expr, known: Mapping[str, Any], depth: int) -> Any:
     if depth > DEEPEST:
-        raise Sum(f"a sum with more than {DEEPEST} parts in each other; divide it among parameters.")
+        raise Sum(f"an expression nested more than {DEEPEST} deep; split it into parameters.")
     if isinstance(node, ast.Constant) and node.value.__class__ in (int, float):
         return node.value
     if isinstance(node, ast.Name):
@@ -84,13 +84,15 @@ def _value(node: ast.expr, known: Mapping[str, Any], depth: int) -> Any:
     if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
         found = SIGNS[type(node.op)](_number(node.left, known, depth), _number(node.right, known, depth))
         if isinstance(found, complex):
-            raise Sum(f'"{shown(ast.unparse(node))}" is no real number; give another exponent.')
+            raise Sum(f'"{shown(ast.unparse(node))}" is not a real number; give another exponent.')
         return found
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
         if node.func.id not in FUNCTIONS:
             raise Sum(f"there is no function '{shown(node.func.id)}'; {hint(node.func.id, FUNCTIONS)}")
         return float(FUNCTIONS[node.func.id](*(_number(each, known, depth) for each in node.args)))
-    raise Sum(f'"{shown(ast.unparse(node))}" has no meaning in a sum; write numbers, parameters, + - * / ** and ( ).')
+    raise Sum(
+        f'"{shown(ast.unparse(node))}" is not allowed in an expression; write numbers, parameters, + - * / ** and ( ).'
+    )
 
 
 def _named(name: str, known: Mapping[str, Any]) -> Any:
@@ -109,5 +111,5 @@ def _number(node: ast.expr, known: Mapping[str, Any], depth: int) -> float:
     if isinstance(value, Word):
         raise Sum(value.why)
     if value.__class__ not in (int, float):
-        raise Sum(f'"{shown(ast.unparse(node))}" is {value!r}, which is no number to reckon with.')
+        raise Sum(f'"{shown(ast.unparse(node))}" is {value!r}, which is not a usable number.')
     return float(value)

@@ -123,7 +123,9 @@ def parsed(data: bytes, file: str, longest: int = LONGEST_CONTENT) -> Element:
         count += 1
         element = Element(tag, attributes, file, parser.CurrentLineNumber)
         if len(open_elements) > DEEPEST or count > MOST_ELEMENTS:
-            raise element.refuse(f"more than {DEEPEST} elements in each other, or {MOST_ELEMENTS} in all; no model.")
+            raise element.refuse(
+                f"more than {DEEPEST} nested elements, or {MOST_ELEMENTS} in all; this is not a model."
+            )
         open_elements[-1].inside.append(element)
         open_elements.append(element)
 
@@ -148,11 +150,13 @@ def parsed(data: bytes, file: str, longest: int = LONGEST_CONTENT) -> Element:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         what = expat.errors.messages[error.code]
-        raise ModelError(f"{file}:{error.lineno}: no XML ({what}); mend the line, or write the file again.") from error
+        raise ModelError(
+            f"{file}:{error.lineno}: not valid XML ({what}); correct the line, or write the file again."
+        ) from error
     except ModelError:
         raise
     except (LookupError, ValueError) as error:  # an encoding that nobody knows
-        raise ModelError(f"{file}: no XML ({shown(str(error))}); write it in UTF-8.") from error
+        raise ModelError(f"{file}: not valid XML ({shown(str(error))}); write it in UTF-8.") from error
     return top.inside[0]
 
 

@@ -23,7 +23,7 @@ def read_mesh(path: Path) -> tuple[Array, list[list[int]]]:
     try:
         points, faces = _obj(data) if path.suffix.lower() == ".obj" else _stl(data)
     except (ValueError, IndexError) as error:
-        raise ModelError(f"'{path}' is no mesh ({error}); write it again.") from error
+        raise ModelError(f"'{path}' is not a mesh ({error}); write it again.") from error
     places, which = np.unique(points, axis=0, return_inverse=True)
     which = which.reshape(-1)
     kept = [[int(which[k]) for k in face] for face in faces]
@@ -44,7 +44,7 @@ def read_triangles(path: Path) -> tuple[Array, Indices]:
         counts = np.array([len(face) for face in faces], np.int64)
         return points, fans(np.array([k for face in faces for k in face], np.int64), counts)
     except (ValueError, IndexError) as error:
-        raise ModelError(f"'{path}' is no mesh ({error}); write it again.") from error
+        raise ModelError(f"'{path}' is not a mesh ({error}); write it again.") from error
 
 
 def _bytes(path: Path) -> bytes:
@@ -88,5 +88,5 @@ def _obj(data: bytes) -> tuple[Array, list[list[int]]]:
     if found.shape[1:] != (3,) or not np.isfinite(found).all():
         raise ValueError("it has no corners of three numbers")
     if any(not 0 <= k < len(found) for face in faces for k in face):
-        raise ValueError("a face has a corner that is not there")
+        raise ValueError("a face has a corner that does not exist")
     return found, faces

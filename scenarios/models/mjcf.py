@@ -140,7 +140,7 @@ class _Reader:
         child_class = element.attributes.get("childclass", child_class)
         name = self._free(element.attributes.get("name", f"body_{element.line}").strip(), element)
         if "mocap" in element.attributes and element.attributes["mocap"] == "true":
-            raise element.refuse("a body that others lead; take mocap out.")
+            raise element.refuse("a body that is moved from outside; remove mocap.")
         own = above @ self.classes.frame(element)
         joints = [
             self._read_joint(self.classes.completed(one, child_class))

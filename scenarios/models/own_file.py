@@ -33,7 +33,7 @@ def read_own(path: str | Path, settings: Mapping[str, Any] | None = None) -> Ass
         found = gathered(path, settings or {})
         model = _built(found)
     except RecursionError as error:
-        raise ModelError(f"{path}: its parts are too deep in each other to be read.") from error
+        raise ModelError(f"{path}: its parts are nested too deeply to be read.") from error
     note(found)
     return model
 

@@ -17,7 +17,8 @@ def parameters(table: Node | None, given: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     for name in table.table().value:
         if not (name.isidentifier() and name.isascii()) or name in FUNCTIONS or name in CONSTANTS:
-            taken = "it has a meaning already" if name in FUNCTIONS or name in CONSTANTS else "it cannot stand in a sum"
+            reserved = name in FUNCTIONS or name in CONSTANTS
+            taken = "it has a meaning already" if reserved else "it cannot be used in an expression"
             raise table.refuse(f"{taken}; choose another name, of letters, digits and underscores.", name)
     known = _Known(table, given)
     return {name: known[name] for name in table.value}
@@ -44,7 +45,9 @@ def value_of(node: Node, known: Mapping[str, Any]) -> Any:
             return word
     if isinstance(value, bool | int | float):
         return value
-    raise node.refuse(f"{shown(repr(value))}; a parameter is a number, a sum, a text, true or false, or a point.")
+    raise node.refuse(
+        f"{shown(repr(value))}; a parameter is a number, an expression, a text, true or false, or a point."
+    )
 
 
 def _number(node: Node, known: Mapping[str, Any]) -> float:

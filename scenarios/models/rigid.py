@@ -109,7 +109,7 @@ def mechanism(model: Assembly) -> Mechanism:
         if isinstance(body, NaturalBody | NewtonEulerBody):
             found.bodies[name] = _rigid(name, body, model)
         else:
-            problems.append(f"body '{name}': a {type(body).__name__} is no rigid body that moves by itself")
+            problems.append(f"body '{name}': a {type(body).__name__} is not a rigid body that moves under forces")
     for name, edge in model.joint_edges.items():
         if isinstance(edge.joint, Coupler | Rack):
             found.couplers.append((name, edge))
@@ -149,7 +149,7 @@ def _rigid(name: str, body: Body, model: Assembly) -> Rigid:
         turn = body.port_axes(port, q).T @ body.port_axes(port, q0)
         spin = in_space(body.angular_velocity_of(port, q, v))
     elif name in model.begin or np.any(v):
-        raise ModelError(f"body '{name}' has no port by which its turning could be told; give it one.")
+        raise ModelError(f"body '{name}' has no port by which its orientation could be described; give it one.")
     velocity = np.asarray(body.momentum(q, v)) / mass
     whole = np.eye(3)
     whole[:d, :d] = turn

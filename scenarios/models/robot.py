@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from modular.elements import Array
+from modular.joint_values import OneCoordinate
 from scenarios.models.markup import Element
 
 MOVING = ("revolute", "continuous", "prismatic", "planar", "floating")
@@ -141,14 +142,14 @@ class Robot:
         for joint in self.joints.values():
             if (before := above.get(joint.child)) is not None:
                 raise joint.element.refuse(
-                    f"link '{joint.child}' hangs on joint '{before.name}' (line {before.element.line}) as well; close a loop with "
-                    "<loop_joint>."
+                    f"link '{joint.child}' hangs on joint '{before.name}' (line {before.element.line}) as well; "
+                    "close a loop with <loop_joint>."
                 )
             above[joint.child] = joint
         roots = [name for name in self.links if name not in above]
         if len(roots) > 1:
             raise self.links[roots[1]].element.refuse(
-                f"it hangs on no joint, and neither does link '{roots[0]}'; join them, a fixed joint will do."
+                f"no joint holds it, and none holds link '{roots[0]}'; connect them, for example by a fixed joint."
             )
         reached = len(list(self.down(roots[0]))) + 1 if roots else 0
         if reached < len(self.links):
@@ -156,7 +157,7 @@ class Robot:
                 joint for joint in self.joints.values() if not roots or not self._reaches(joint, above, roots[0])
             )
             raise lost.element.refuse(
-                "it is part of a ring of joints that hangs on nothing; close it with <loop_joint>."
+                "it is part of a closed ring of joints that nothing holds; close the ring with <loop_joint>."
             )
         return roots[0]
 
@@ -174,3 +175,15 @@ class Robot:
         while link in above and steps <= len(above):
             link, steps = above[link].parent, steps + 1
         return link == root
+
+
+@dataclass(frozen=True)
+class JointValue(OneCoordinate):
+    """A joint with one coordinate, an angle [rad] or a way [m], counted as its file does."""
+
+    name: str  # in the model
+    kind: str  # "angle" or "way"
+    begins: float
+    low: float | None
+    high: float | None
+    effort: float | None  # the most that its motor gives [N m], [N]

@@ -70,7 +70,7 @@ def _sum(node: Node, scope: Scope) -> Solid:
         solid, hole = _shape(part, scope)
         try:
             if hole and found is None:
-                raise ModelError("a hole stands first, in nothing; write what it is in before it.")
+                raise ModelError("a hole comes first; write the shape that it is cut from before it.")
             found = solid if found is None else found - solid if hole else found + solid
         except FAILURES as error:
             raise told(error, part) from error

@@ -81,7 +81,8 @@ def branches(found: Mechanism) -> tuple[list[Branch], list[Held]]:
         waiting.append((loose, 1))
     if deep := [branch.body.name for branch in order if branch.depth > DEEPEST]:
         raise ModelError(
-            f"{first_few(deep)}: more than {DEEPEST} bodies in a row, which other programs hold in each other; take fewer."
+            f"{first_few(deep)}: more than {DEEPEST} bodies in a row, which other programs nest in each other; take "
+            "fewer."
         )
     return order, [held for held in found.joints if held.name not in used]
 

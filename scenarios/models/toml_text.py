@@ -24,7 +24,9 @@ def string_text(text: str) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise ModelError(f"{text!a} holds half a letter, which no text file can; leave it out.") from error
+        raise ModelError(
+            f"{text!a} contains half a surrogate pair, which a text file cannot hold; leave it out."
+        ) from error
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 

@@ -140,7 +140,7 @@ class _Reader:
         found = attribute.Get() if attribute else None
         found = usual if found is None else found
         if isinstance(found, float | int) and not isinstance(found, bool) and np.isnan(found):
-            raise self._of(prim).refuse(f"{attribute.GetName()} is no number; give one.")
+            raise self._of(prim).refuse(f"{attribute.GetName()} is not a number; give one.")
         return found
 
     # --- bodies --------------------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ class _Reader:
         body = api.RigidBodyAPI(prim)
         if self._value(body.GetKinematicEnabledAttr(), False, prim):
             raise self._of(prim).refuse(
-                "a body that others lead (kinematicEnabled); take that out, or fix it by a joint."
+                "a body that is moved from outside (kinematicEnabled); remove that, or fix it by a joint."
             )
         velocities = [
             self._value(get(), (0, 0, 0), prim) for get in (body.GetVelocityAttr, body.GetAngularVelocityAttr)
@@ -232,10 +232,10 @@ class _Reader:
         rows = matrix[:3, :3]
         stretch = np.linalg.norm(rows, axis=1)
         if not np.all(np.isfinite(matrix)) or stretch.min() < 1e-9:
-            raise self._of(prim).refuse("it is stretched to nothing; give it a scale.")
+            raise self._of(prim).refuse("its scale is zero; give it a scale above 0.")
         turn = (rows / stretch[:, None]).T
         if np.abs(turn.T @ turn - np.eye(3)).max() > 1e-5 or np.linalg.det(turn) < 0.0:
-            raise self._of(prim).refuse("it is sheared or mirrored; give it turns and scales along its own axes.")
+            raise self._of(prim).refuse("it is sheared or mirrored; give it rotations and scales along its own axes.")
         u, _, v = np.linalg.svd(turn)
         return Frame(self.metres * matrix[3, :3], u @ v), stretch
 
@@ -252,7 +252,7 @@ class _Reader:
             else np.full(3, -np.inf)
         )
         if not np.isfinite([mass, density, *diagonal]).all():
-            raise self._of(prim).refuse("its mass, density or inertia is no finite number; give one.")
+            raise self._of(prim).refuse("its mass, density or inertia is not a finite number; give one.")
         told = mass > 0.0 and np.all(diagonal > 0.0)
         whole = None if told and np.all(np.isfinite(centre)) else self._of_shapes(shapes, frame, density)
         if whole is None and mass <= 0.0:
@@ -344,7 +344,7 @@ class _Reader:
         place = np.array(self._value(prim.GetAttribute(f"physics:localPos{number}"), (0, 0, 0), prim), float)
         turn = turn_of(self._value(prim.GetAttribute(f"physics:localRot{number}"), None, prim))
         if not np.all(np.isfinite(place)):
-            raise self._of(prim).refuse(f"physics:localPos{number} is no place; give three finite numbers.")
+            raise self._of(prim).refuse(f"physics:localPos{number} is not a position; give three finite numbers.")
         if body is None:
             return Frame(self.metres * place, turn)
         frame, stretch = self._frame(body)

@@ -204,7 +204,7 @@ def told(error: Exception, node: Node) -> ModelError:
         return error
     what = str(error)
     if not isinstance(error, ModelError):
-        what = f"its values do not fit ({shown(what)}); give numbers and lists of numbers as they are due."
+        what = f"its values do not fit ({shown(what)}); give numbers and lists of numbers of the expected shape."
     keys = node.value if isinstance(node.value, dict) else {}
     about = [key for key in keys if re.search(rf"(?<![\w.]){re.escape(key)}(?: =| has\b|\[)|'{re.escape(key)}'", what)]
     about = about or [key for key, value in keys.items() if any(f"'{name}'" in what for name in _names_in(value))]

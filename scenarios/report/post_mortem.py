@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 from pathlib import Path
 
-from coordinator.record.growth import GROWTH_RATIO, Growth, growth
+from coordinator.checks.diagnosis import GROWTH_RATIO, Growth, growth
 from coordinator.record.run import Run
 
 MAX_LISTED = 6

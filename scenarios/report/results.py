@@ -23,7 +23,7 @@ from coordinator.analysis import (
     Workspace,
     modes_of,
 )
-from coordinator.analysis.result_files import FILE
+from coordinator.analysis.result import FILE
 from coordinator.record.archive import ABOUT
 from modular.errors import ModelError
 from scenarios.report import trajectories
@@ -79,8 +79,8 @@ def _(found: Efforts, title: str) -> Figure:
 
 @draw_result.register(Along)
 def _(found: Along, title: str) -> Figure:
-    """How well joints hold what they hold, over time, with the singular places on the way; and freedoms."""
-    figure = sheet(f"{title}: how near to singular places", 9.0, 5.6)
+    """How well joints hold what they hold, over time, with the singular configurations on the way; and freedoms."""
+    figure = sheet(f"{title}: how near to singular configurations", 9.0, 5.6)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.2, 1.0])
     held = np.where(np.isfinite(found.smallest), found.smallest, np.nan)
     above.plot(found.times, held, color=COLOURS[0], linewidth=1.4)

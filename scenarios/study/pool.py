@@ -67,8 +67,8 @@ def _in_processes(cases: Sequence[Case], folder: Path, jobs: int, done: Done) ->
                 done(case, results[case.digest])
         except BrokenProcessPool:
             raise ModelError(
-                f"a process of the study ended by itself, most often for want of memory; {len(results)} of {len(cases)} cases "
-                "are kept. Type the same command again with fewer --jobs."
+                f"a process of the study ended unexpectedly, most often for lack of memory; {len(results)} of "
+                f"{len(cases)} cases are kept. Type the same command again with fewer --jobs."
             ) from None
         except BaseException:
             stop.set()

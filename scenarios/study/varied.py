@@ -188,7 +188,7 @@ def _report(done: Ensemble, port: str, pictures: Sequence[Path], command: str, m
         found = np.nanquantile(ends[:, k], shares) if np.isfinite(ends[:, k]).any() else [np.nan] * 3
         lines.append(f"| {AXES[k]} | " + " | ".join(f"{value:.6g} m" for value in found) + " |")
     if done.retired:
-        lines += ["", f"{len(done.retired)} variants did not come to the end:", ""]
+        lines += ["", f"{len(done.retired)} variants did not reach the end:", ""]
         lines += [f"- variant {k}, at {gone.time:.6g} s: {gone.reason}" for k, gone in list(done.retired.items())[:20]]
     lines += [*more, "", *(f"![]({path.name})" for path in pictures), ""]
     return "\n".join(lines)

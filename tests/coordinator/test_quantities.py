@@ -99,7 +99,7 @@ def test_power_adds_up_to_work(run):
     [
         ("rodd.end", "did you mean 'rod'"), ("rod.ende", "did you mean 'rod.end'"), ("pin.forces", "did you mean 'pin.force'"),
         ("rod.end.z", "has 2 components, and no z"), ("energy.x", "is one number"), ("speed", "Of the whole run ask energy"),
-        ("energy in rod.end", "no vector that could be seen"), ("pin.force in rod.ende", "did you mean 'end'"),
+        ("energy in rod.end", "not a vector"), ("pin.force in rod.ende", "did you mean 'end'"),
         ("spring.gap", "'spring' has force"),
     ],
 )  # fmt: skip

@@ -18,8 +18,7 @@ from campaign import as_far_as, more, some
 from coordinator import LaunchConfig, Simulation
 from coordinator.distributed.launchers import ByHand
 from coordinator.distributed.protocol import Deadlines
-from coordinator.distributed.transports.addresses import LOOPBACK_ANY
-from coordinator.distributed.transports.socket_folder import POSSIBLE, is_private
+from coordinator.distributed.transports.addresses import LOOPBACK_ANY, POSSIBLE, is_private
 from coordinator.distributed.transports.zeromq import Mailbox, fresh_keys
 from coordinator.distributed.workers import process, process_admission, process_pool
 from coordinator.distributed.workers.messages import FIELDS, decode_message, encode_message
@@ -88,7 +87,7 @@ def test_where_all_users_of_a_machine_can_knock_there_are_keys_though_nobody_ask
 
 
 def test_without_such_folders_keys_are_made_by_default(monkeypatch):
-    monkeypatch.setattr("coordinator.distributed.transports.socket_folder.POSSIBLE", False)
+    monkeypatch.setattr("coordinator.distributed.transports.addresses.POSSIBLE", False)
     monkeypatch.setattr(process.gc, "freeze", lambda: None)
     with Simulation(
         model(), DT, record_every=7, workers=2, launcher=LaunchConfig(Threads(), deadlines=STILL)

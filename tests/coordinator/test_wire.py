@@ -14,8 +14,8 @@ from calm import Calm
 from campaign import more
 from coordinator import LaunchConfig, Simulation
 from coordinator.distributed.transports import by_address, zeromq
+from coordinator.distributed.transports.addresses import SocketFolder
 from coordinator.distributed.transports.by_address import SEND, receive, send
-from coordinator.distributed.transports.socket_folder import SocketFolder
 from coordinator.distributed.transports.zeromq import Mailbox, fresh_keys
 from coordinator.distributed.workers import compiled_ticks, process
 from modular import Crossing, Cut

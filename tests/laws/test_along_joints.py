@@ -97,7 +97,7 @@ def test_what_does_not_act_along_a_joint_is_refused_by_name():
     model.add("c", RigidBody(mass=1.0, inertia=TENSOR, centre=(1.0, 0.0, 0.0), ports={"p": (1.0, 0.0, 0.0)}))
     model.join("both", Cylindrical(), "ground", "c.p")
     for joint, force, said in (
-        ("both", Motor(1.0), r"joint 'both' \(Cylindrical\) has no one angle or way"),
+        ("both", Motor(1.0), r"joint 'both' \(Cylindrical\) has no single angle or way"),
         ("hinge", Load((1.0, 0.0, 0.0)), "a Load does not act along the angle"),
         ("slide", TorsionSpring(1.0), "a TorsionSpring does not act along the way"),
         ("hing", Motor(1.0), "there is no joint 'hing'; did you mean 'hinge'"),

@@ -25,7 +25,7 @@ from components import (
 )  # fmt: skip
 from coordinator import Centralized, Checkpoints, Glued, Penalty, Relaxed, Simulation, resume
 from coordinator.continuation.reconfigure import with_names
-from coordinator.continuation.rewind import rewind
+from coordinator.continuation.rerun import rewind
 from coordinator.record.sensors import accelerometer, angle, distance, exerted, joint_force, spring_force
 from modular import Assembly, Component, ModelError, Port
 from modular.force import Force

@@ -118,7 +118,7 @@ def test_bodies_of_every_kind_write_theirs(cls, dimension):
     model = Assembly(gravity=(0.4, -9.81, 0.7)[:dimension])
     model.add("body", cls.example(dimension))
     if (cls.__name__, dimension) == ("Beam", 3):
-        with pytest.raises(ModelError, match="'body' has no one formula"):
+        with pytest.raises(ModelError, match="'body' has no single formula"):
             equations(model)
         return
     assert residual(model, 10)[0] < BENT

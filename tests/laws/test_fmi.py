@@ -205,13 +205,13 @@ def test_systems_out_of_ssp_files_move_as_those_told_by_hand(tmp_path):
     )
     found = FmuNetwork.from_ssp(tmp_path / "pair.ssp", "model exchange").run(0.5, 0.05, ["a.px", "b.py"])[1]
     assert np.array_equal(found, by_hand.run(0.5, 0.05, ["a.px", "b.py"])[1])
-    with pytest.raises(ModelError, match=r"is no SSP: those are ZIP files that hold a SystemStructure.ssd"):
+    with pytest.raises(ModelError, match=r"is not an SSP: an SSP is a ZIP file that contains a SystemStructure.ssd"):
         FmuNetwork.from_ssp(file)
 
 
 REFUSALS = [
     (lambda: theirs("nowhere.fmu"), "there is no such file"),
-    (lambda: theirs(__file__), "is no FMU: those are ZIP files"),
+    (lambda: theirs(__file__), "is not an FMU: an FMU is a ZIP file"),
     (
         lambda: theirs(made_fmus.rigid("UNLICENSED")),
         r"cannot instantiate: .*It says: no licence was found on the server",
@@ -252,7 +252,7 @@ def test_an_fmu_that_never_comes_back_is_given_up_and_what_was_recorded_stays():
     with Simulation(on_a_rod(theirs(made_fmus.rigid("HANGS"), time_limit=0.4)), 1e-3) as simulation:
         with pytest.raises(
             ModelError,
-            match=r"'rigid.fmu' has not been stepped by 0.001 s within 0.4 s \(at 0.011 s\), and is not waited",
+            match=r"'rigid.fmu' has not been stepped by 0.001 s within 0.4 s \(at 0.011 s\), and was given up",
         ):
             simulation.run(0.1)
         assert len(simulation.recorded) == 12

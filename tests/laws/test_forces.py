@@ -2,6 +2,8 @@
 
 import re
 import warnings
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -25,6 +27,10 @@ from components import (
 )  # fmt: skip
 from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation, UnseenWarning
 from modular import Assembly, Diverged, ModelError
+from modular.force import Force
+from modular.forces import ForceStack
+from modular.ledger import supply_loop
+from modular.loop import NO_FAILED_ROW, loop
 
 STEPS = (4e-3, 2e-3, 1e-3)
 
@@ -372,3 +378,72 @@ def test_a_course_that_swings_too_fast_for_the_step_is_told_and_the_remedy_helps
         with Simulation(swinging(kind, pace), dt, Glued()) as simulation, warnings.catch_warnings():
             warnings.simplefilter("error", UnseenWarning)
             simulation.run(2 * dt)
+
+
+@dataclass(frozen=True)
+class Magnet(Force):
+    """Two poles that attract each other by `strength` / r^2, as docs/extending.md tells how to write a force."""
+
+    strength: float  # [N m^2]
+    sides: ClassVar[int] = 2
+
+    def check(self, name, dimension):
+        return []
+
+    def new_stack(self, dimension):
+        return Magnets(dimension)
+
+    def marks(self, name, sides):
+        return [[side.point(side.position)] for side in sides]
+
+    @classmethod
+    def example(cls, dimension=3):
+        return cls(0.3)
+
+
+class Magnets(ForceStack):
+    requests_load = turns = False
+
+    def __init__(self, dimension):
+        super().__init__(1, 1, dimension)
+        self.column("strength")
+        self.loops = {"exert": magnet_loop, "account": supply_loop}
+
+    def add(self, name, force, starts):
+        row = self.add_row(name)
+        self.first[row], self.second[row] = starts
+        self.strength[row] = force.strength
+
+
+@loop
+def magnet_loop(start, stop, magnets, elements):
+    for n in range(start, stop):
+        a, b = elements.position[magnets.first[n]], elements.position[magnets.second[n]]
+        on_a, on_b = elements.force[magnets.first[n]], elements.force[magnets.second[n]]
+        square = 0.0
+        for c in range(a.shape[0]):
+            square += (b[c] - a[c]) ** 2
+        share = magnets.strength[n] / (square * np.sqrt(square))
+        for c in range(a.shape[0]):
+            on_a[c] = share * (b[c] - a[c])
+            on_b[c] = -on_a[c]
+    return NO_FAILED_ROW
+
+
+@pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
+def test_a_force_of_ones_own_between_two_bodies_is_booked_on_both_sides(coupling):
+    """Two stars on ellipses: the work on both is the energy that they gain."""
+    rests = []
+    for dt in (2e-3, 1e-3):
+        model = Assembly(gravity=(0.0, 0.0))
+        for name, mass, x, velocity in (("heavy", 2.0, 0.0, (0.1, -0.2)), ("light", 1.0, 1.0, (0.2, 0.4))):
+            ports, place = {"c": (x, 0)}, (x, 0)
+            model.add(
+                name,
+                RigidBody(mass=mass, inertia=0.1, centre=place, ports=ports, velocity=velocity, angular_velocity=0.0),
+            )
+        model.apply("pull", Magnet(0.5), "heavy.c", "light.c")
+        run = Simulation(model, dt, coupling).run(0.5)
+        rests.append(np.abs(run.work("pull") - (run.energy - run.energy[0])).max())
+    assert np.abs(run.work("pull")).max() > 5e-3
+    assert rests[1] < 0.3 * rests[0] or rests[0] < 1e-12

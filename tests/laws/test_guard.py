@@ -8,7 +8,7 @@ import pytest
 import scenarios
 from components import SpringDamper
 from coordinator import Glued, Merged, Mixed, Penalty, Shannon, Simulation, resume
-from coordinator.couplings.energies import energy_about
+from coordinator.couplings.adapting import energy_about
 from modular import Crossing, Cut, ModelError
 
 
@@ -107,7 +107,7 @@ def settled_ends(model, **settings):
 def test_the_engine_single_steps_and_what_is_python_take_the_same_halves(monkeypatch):
     model = scenarios.load("chain", bodies=5)
     found = [*settled_ends(model), *settled_ends(model, grouped=False), *settled_ends(model, record_every=7)]
-    monkeypatch.setattr("coordinator.couplings.halving.compiled", lambda part: False)
+    monkeypatch.setattr("coordinator.couplings.adapting.compiled", lambda part: False)
     found += settled_ends(model)
     assert all(other == found[0] for other in found)
     assert found[0][1] > 120

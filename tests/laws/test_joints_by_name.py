@@ -86,7 +86,7 @@ def test_names_are_a_tuple_as_before_and_lead_to_joints():
             wrong()
     model.cut("slide")
     model.join("slide", Cylindrical(axis=(0.6, -0.2, 0.4)), "upper.end", "hand.root")
-    with pytest.raises(ModelError, match=r"joint 'slide' \(Cylindrical\) has no one angle or way"):
+    with pytest.raises(ModelError, match=r"joint 'slide' \(Cylindrical\) has no single angle or way"):
         _ = model.joints["slide"].begins
 
 

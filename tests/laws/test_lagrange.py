@@ -264,7 +264,7 @@ def test_what_cannot_be_written_so_is_refused(monkeypatch):
         lagrange(double_pendulum(), {"pin.phi": sympy.Symbol("a", real=True)})
     model = Assembly(gravity=(0.0, -9.81))
     model.add("body", LedBody.example(2))
-    with pytest.raises(ModelError, match=r"'body'.*rigid bodies that nothing leads"):
+    with pytest.raises(ModelError, match=r"'body'.*rigid body that moves under forces"):
         lagrange(model)
     monkeypatch.setattr("coordinator.equations.lagrangian.SOLVABLE", 1)
     with pytest.raises(ModelError, match="too many to be written out"):

@@ -66,12 +66,12 @@ def test_triangles_of_collada_stand_where_its_scene_puts_them(tmp_path: Path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("<p>1 2 3</p>", "<p>1 2 9</p>", "a corner that is not there"),
+        ("<p>1 2 3</p>", "<p>1 2 9</p>", "a corner that does not exist"),
         ("<p>1 2 3</p>", "<p>1 2 x</p>", "no number"),
-        ("<vcount>4 3</vcount>", "<vcount>4 9</vcount>", "more corners than there are"),
+        ("<vcount>4 3</vcount>", "<vcount>4 9</vcount>", "more corners than the mesh has"),
         ('source="#p"', 'source="#q"', "source is not there"),
         ("<COLLADA", "<!DOCTYPE a [<!ENTITY b 'c'>]><COLLADA", "refused"),
-        ("</COLLADA>", "", "no XML"),
+        ("</COLLADA>", "", "not valid XML"),
     ],
 )
 def test_a_damaged_mesh_is_refused_in_a_sentence(tmp_path: Path, old, new, said):

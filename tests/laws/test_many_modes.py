@@ -121,6 +121,6 @@ def jumps(setting):
 
 @pytest.mark.campaign
 def test_what_is_no_smooth_function_of_a_setting_is_refused():
-    with pytest.raises(ModelError, match=r"between setting = .* no smooth function of it.* leave smooth out"):
+    with pytest.raises(ModelError, match=r"between setting = .* not a smooth function of it.* leave smooth out"):
         root_locus(jumps, "setting", np.linspace(0.0, 1.0, 30), smooth=True)
     assert root_locus(jumps, "setting", np.linspace(0.0, 1.0, 5)).eigenvalues.shape[0] == 5

@@ -65,11 +65,11 @@ def test_a_ball_of_many_faces_comes_near_to_a_ball():
 @pytest.mark.parametrize(
     ("points", "faces", "said"),
     [
-        (CORNERS, FACES[:-1], "faces on one side alone"),
-        (CORNERS, [*FACES[:-1], FACES[-1][::-1]], "look opposite ways"),
+        (CORNERS, FACES[:-1], "belongs to one face only"),
+        (CORNERS, [*FACES[:-1], FACES[-1][::-1]], "opposite orientation"),
         (CORNERS, [[0, 1, 8]], "from 0 to 7"),
         (CORNERS, [[0, 1]], "three whole numbers or more"),
-        (CORNERS * [1, 1, 0], FACES, "give a mesh that has an inside"),
+        (CORNERS * [1, 1, 0], FACES, "give a mesh that encloses a volume"),
         (CORNERS[:, :2], FACES, "three finite numbers"),
         (CORNERS, [], "no faces"),
     ],
@@ -107,9 +107,9 @@ def test_meshes_are_read_from_stl_and_obj(tmp_path: Path):
         assert len(points) == 8
         same(Solid.mesh(points, faces, density=800.0), BOX, 1e-6 if name == "bytes" else 1e-12)
     for content, said in (
-        (b"solid\nvertex 1 2", "is no mesh"),
-        (b"\x00" * 90, "is no mesh"),
-        (b"v 0 0 0\nf 1 2 3", "is no mesh"),
+        (b"solid\nvertex 1 2", "is not a mesh"),
+        (b"\x00" * 90, "is not a mesh"),
+        (b"v 0 0 0\nf 1 2 3", "is not a mesh"),
     ):
         (tmp_path / "bad.obj" if content[:1] == b"v" else tmp_path / "bad.stl").write_bytes(content)
         with pytest.raises(ModelError, match=said):

@@ -150,7 +150,7 @@ BODY = '<mujoco><worldbody>\n<body name="a">\n<joint/>\n<geom size="0.1"/>\n</bo
         ("<worldbody>", '<compiler angle="grad"/><worldbody>', r"model.xml:1: <compiler>: angle=\"grad\""),
         ('<body name="a">', '<body name="a" quat="1 0 0 0" euler="0 0 0">', r"model.xml:2: .*give one of them"),
         ('<body name="a">', '<body name="world">', r"a body of that name already"),
-        ("<mujoco>", "<mujoco><!DOCTYPE a>", r"no XML"),
+        ("<mujoco>", "<mujoco><!DOCTYPE a>", r"not valid XML"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(written, old, new, said):

@@ -238,7 +238,7 @@ def test_a_pendulum_of_urdf_moves_as_before(tmp_path: Path):
 def test_what_has_no_form_is_refused_or_told_by_name(tmp_path: Path):
     with pytest.raises(ModelError, match=r"joint 'slide': a PointOnLine has no form"):
         export_model(scenarios.load("slider-crank"), tmp_path / "a.xml")
-    with pytest.raises(ModelError, match=r"body 'rod': a Beam is no rigid body"):
+    with pytest.raises(ModelError, match=r"body 'rod': a Beam is not a rigid body"):
         export_model(scenarios.load("flexible-slider-crank"), tmp_path / "a.xml")
     with pytest.raises(ModelError, match=r"joint 'top' closes a loop.*FILE.xml"):
         export_model(scenarios.load("four-bar"), tmp_path / "a.urdf")

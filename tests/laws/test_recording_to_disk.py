@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 import pytest
 
-import coordinator.record.growing as growing
+import coordinator.record.on_disk as growing
 import coordinator.record.on_disk as on_disk
 import coordinator.record.recorder as recorder_of
 import scenarios

@@ -9,7 +9,7 @@ import scenarios
 from campaign import later, more, named
 from components import Controller, DrivenRotation, Revolute, Rod, Smooth
 from coordinator import Glued, Penalty, Simulation, VerdictWarning
-from coordinator.checks.proposals import fitting, proposed
+from coordinator.checks.diagnosis import fitting, proposed
 from modular import Assembly, Diverged
 
 AGAIN = 2  # a remedy, and another one where loads have grown meanwhile

@@ -24,7 +24,7 @@ from coordinator.analysis import (
     statics,
     workspace,
 )
-from coordinator.analysis.result_files import FILE, Kept, _put
+from coordinator.analysis.result import FILE, Kept, _put
 from lazily import Lazily
 from modular import Assembly, ModelError
 from scenarios.cli import app

@@ -1,4 +1,4 @@
-"""How near a motion comes to singular places and when it goes through them; freedoms and redundant locks counted in no time."""
+"""How near a motion comes to singular configurations and when it goes through them; freedoms and redundant locks counted."""
 
 import time
 
@@ -37,7 +37,7 @@ def four_bar(crank, coupler, rocker, ground, angle=0.4, gravity=0.0):
 @pytest.mark.campaign
 def test_a_parallelogram_goes_through_its_flat_places_when_its_crank_is_flat():
     """Twice in a turn: where the crank is at pi and at 2 pi, between two samples."""
-    with pytest.warns(RunWarning, match="goes through a singular place"):
+    with pytest.warns(RunWarning, match="goes through a singular configuration"):
         run = kinematics(four_bar(1.0, 2.0, 1.0, 2.0), {"o": 2.0 * np.pi * TIMES}, TIMES)
     found = mobility_along(run)
     assert [one.passed for one in found.singular] == [True, True] and not found.doubtful
@@ -66,7 +66,7 @@ def test_what_passes_by_a_singular_place_comes_as_near_as_its_lengths_leave_it()
     """A parallelogram whose rocker is longer by e passes its flat place at a distance of the root of e, on its branch."""
     least, times = [], np.linspace(0.0, 1.0, 202)
     for longer in (5e-4, 2e-3):
-        with pytest.warns(RunWarning, match="nearly singular .* go otherwise there; where it is near one velocities"):
+        with pytest.warns(RunWarning, match="nearly singular .* move differently there; where it is near one velocities"):
             run = kinematics(four_bar(1.0, 2.0, 1.0 + longer, 2.0), {"o": 2.0 * np.pi * times}, times)
         found = mobility_along(run)
         assert not any(one.passed for one in found.singular)

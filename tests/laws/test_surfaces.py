@@ -425,7 +425,7 @@ def test_wrong_surfaces_are_refused(surface, said):
 def test_a_name_that_is_taken_is_told():
     model = pair()
     model.apply("skin-left+skin-right", Contact(HalfSpace(centre=(0.0, -5.0)), Sphere(0.1)), "ground", "left.G")
-    with pytest.raises(ModelError, match="the encounter of the surfaces 'skin-left' and 'skin-right' is to be called"):
+    with pytest.raises(ModelError, match="the encounter of the surfaces 'skin-left' and 'skin-right' would be named"):
         met(model)
 
 

@@ -180,11 +180,11 @@ BOMB = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a
 FOLLOWS = ARM.replace('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><mimic joint="LEADER"/>')
 WRONG = [
     (BOMB, r"robot.urdf:1: <!DOCTYPE r> is refused"),
-    ("", "no XML"),
-    ("<robot><link name='a'></robot>", "robot.urdf:1: no XML"),
+    ("", "not valid XML"),
+    ("<robot><link name='a'></robot>", "robot.urdf:1: not valid XML"),
     ("<usd/>", "begins with <robot>"),
     ("<robot/>", "no <link>"),
-    ("<robot>" * 200 + "</robot>" * 200, "more than 100 elements in each other"),
+    ("<robot>" * 200 + "</robot>" * 200, "more than 100 nested elements"),
     ("<robot><link/></robot>", 'it has no name="…"'),
     (
         ARM.replace('parent link="upper"', 'parent link="uper"'),
@@ -203,7 +203,7 @@ WRONG = [
     (FOLLOWS.replace("LEADER", "weld"), "no joint that has a value 'weld'"),
     (FOLLOWS.replace("LEADER", "slide"), "which follows it"),
     (ARM.replace('name="tip"', 'name="tool"'), "there is a link of that name already"),
-    (ARM.replace('<parent link="base"/>', '<parent link="tip"/>'), "ring|hangs on no joint"),
+    (ARM.replace('<parent link="base"/>', '<parent link="tip"/>'), "ring|no joint holds it"),
 ]
 
 

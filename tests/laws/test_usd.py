@@ -153,11 +153,11 @@ def test_what_cannot_be_read_is_told_or_refused_by_name(written):
     body = 'def Xform "a" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] ) {{ {} }}'
     for text, said in (
         ("#usda 1.0\n" + body.format(""), '<Xform name="/a">: it has no mass'),
-        ("#usda 1.0\n" + body.format("\nbool physics:kinematicEnabled = 1\n"), "a body that others lead"),
+        ("#usda 1.0\n" + body.format("\nbool physics:kinematicEnabled = 1\n"), "a body that is moved from outside"),
         (
             "#usda 1.0\n"
             + body.format('\nfloat3 xformOp:scale = (0, 1, 1)\nuniform token[] xformOpOrder = ["xformOp:scale"]\n'),
-            "stretched to nothing",
+            "its scale is zero",
         ),
         ('#usda 1.0\ndef "x" ( references = @other.usda@ ) {}', "it refers to 'other.usda'"),
         ("#usda 1.0\n", "no prim of it has PhysicsRigidBodyAPI"),

@@ -42,7 +42,7 @@ def test_no_part_of_a_model_has_such_a_name(name):
         lambda: model.apply(name, Load((0, 0, 1)), "rod.end"),
         lambda: Simulation(model, 1e-3, workers={name: ["rod"]}, launcher="here"),
     ):
-        with pytest.raises(ModelError, match=r"invisible character U|letters; 200 are the most") as error:
+        with pytest.raises(ModelError, match=r"invisible character U|characters; at most 200 are allowed") as error:
             attempt()
         assert str(error.value).isprintable() and len(str(error.value)) < 1000
     assert list(model.bodies) == ["rod"] and not model.joint_edges and not model.force_edges

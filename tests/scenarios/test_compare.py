@@ -145,7 +145,7 @@ def test_the_reference_meets_a_pendulum_in_closed_form():
 
 
 def test_the_reference_passes_a_singular_place_as_the_modular_run_does():
-    """The bars of the slider-crank lie on each other when the crank points down: a singular place, passed at 4 rad/s."""
+    """The bars of the slider-crank lie on each other when the crank points down: a singular configuration, passed at 4 rad/s."""
     angle, rate = -1.2, -4.0
     out, up = np.array([np.cos(angle), 0.0]), np.array([0.0, np.sin(angle)])
     out_rate, up_rate = np.array([-np.sin(angle), 0.0]) * rate, np.array([0.0, np.cos(angle)]) * rate

@@ -6,8 +6,8 @@ import pytest
 import scenarios
 from command_line import CliRunner
 from coordinator import Checkpoints, Penalty, Run, Shannon, Simulation
-from coordinator.continuation.rewind import rewind
-from coordinator.record.growth import growth
+from coordinator.checks.diagnosis import growth
+from coordinator.continuation.rerun import rewind
 from modular import Cut, Diverged, Limit, ModelError
 from scenarios.cli import app
 

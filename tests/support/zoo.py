@@ -18,11 +18,11 @@ def exported(kind):
     return [cls for cls in found if inspect.isclass(cls) and issubclass(cls, kind)]
 
 
-BODIES = [(cls, d) for cls in exported(Body) for d in (2, 3) if not cls.led]  # what forces move
+BODIES = [(cls, d) for cls in exported(Body) for d in cls.dimensions if not cls.led]  # what forces move
 # what the whole engine moves; flexible and assembled bodies in one dimension, for a start
 OTHER = {("Beam", 3), ("ModalBody", 2), ("Subassembly", 3)}
 MOVED = shortened([case for case in BODIES if (case[0].__name__, case[1]) not in OTHER], BODIES)
-LED = [(cls, d) for cls in exported(Body) for d in (2, 3) if cls.led]
+LED = [(cls, d) for cls in exported(Body) for d in cls.dimensions if cls.led]
 JOINTS = [(cls, d) for cls in exported(Joint) for d in cls.dimensions]
 FORCES = [(cls, d) for cls in exported(Force) for d in (2, 3)]
 ACTING = [case for case in FORCES if case[0].__name__ != "Surface"]  # what acts is between two of those

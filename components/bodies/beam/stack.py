@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from components.bodies.beam import gluing, kernels
-from components.bodies.body_stack import BodyStack
 from components.bodies.natural.compliance import bound_loads_loop
+from components.bodies.posed.by_body import EquationsByBody
+from components.bodies.posed.stack import TurnedSide
 from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
 from modular.elements import Array, Elements, Indices
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 PER_NODE_COLUMNS = ("q", "v", "a", "trial", "flight", "swing", "found", "right", "outer", "band")
 
 
-class Beams(BodyStack):
+class Beams(EquationsByBody):
     """Beams of one number of nodes; q = (x, y, theta) or (r, p) of each; weights of an element are w0, rho and its node."""
 
     remembered = ("flight",)
@@ -107,6 +108,16 @@ class Beams(BodyStack):
 
     # --- events ----------------------------------------------------------------------------------------------------
 
+    def element_slopes(self, body: Any, q: Array) -> Callable[[Array], Array]:
+        """How elements follow all coordinates where a body stands: those of one node."""
+
+        def follow(weights: Array) -> Array:
+            block = np.zeros((len(self.gravity), *q.shape))
+            block[:, int(weights[-1])] = body.reach(weights, q)
+            return block
+
+        return follow
+
     def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
         """Change the velocity of one body by impulses on elements; the change of kinetic energy [J]."""
         row, body = self.row[name], self.bodies[name]
@@ -131,15 +142,6 @@ class Beams(BodyStack):
 
     # --- equations -------------------------------------------------------------------------------------------------
 
-    def mass(self) -> Array:
-        """Mass matrices, (n, k, k)."""
-        return np.array([self.bodies[name].mass_matrix(self.q[row]) for name, row in self.row.items()])
-
-    def drive(self) -> Array:
-        """Weight, what is elastic, and what the turning of quaternions asks for, (n, k)."""
-        found = [self.bodies[name].drive(self.q[row], self.v[row], self.gravity) for name, row in self.row.items()]
-        return np.array(found).reshape(self.count, -1)
-
     def closure(self) -> tuple[Array, Array, Array]:
         """The quaternions' lengths: errors, rates and Jacobians; nothing in the plane."""
         n, (_, count, k) = self.count, self.q.shape
@@ -151,51 +153,24 @@ class Beams(BodyStack):
             jacobian[:, node, node, 3:] = p[:, node]
         return 0.5 * (np.sum(p * p, 2) - 1.0), np.sum(p * rate, 2), jacobian.reshape(n, count, count * k)
 
-    def reach(self) -> tuple[Indices, Indices, Array]:
-        """Elements served, the rows of their bodies, and their slopes as the bodies stand, (s, d, k)."""
-        served, owners, blocks = [], [], []
-        _, count, width = self.q.shape
-        for name, row in self.row.items():
-            for k in range(int(self.numbers[row])):
-                node, block = int(self.weights[row, k, -1]), np.zeros((self.gravity.shape[0], count, width))
-                block[:, node] = self.bodies[name].reach(self.weights[row, k], self.q[row])
-                served.append(int(self.attached[row, k]))
-                owners.append(row)
-                blocks.append(block)
-        d = self.gravity.shape[0]
-        return np.array(served, np.int64), np.array(owners, np.int64), np.array(blocks).reshape(-1, d, count * width)
 
-
-class BeamSide(Side):
+class BeamSide(TurnedSide):
     """A port of a beam, or the slice next to a point of it, as it stands now."""
 
     def __init__(self, stack: Beams, name: str, port: PortName) -> None:
-        row = stack.row[name]
         body: Beam = stack.bodies[name]
-        self.owner, self.name = name, str(port)
-        self._body, self._q, self._node = body, stack.q[row].copy(), body.node_of(port.port)
-        q, v, a = self._q, stack.v[row], stack.a[row]
-        self.position, self.velocity, self.acceleration = body.port_motion(port.port, q, v, a)
-        self._frame = body.port_axes(port.port, q)
-
-    @property
-    def frame(self) -> Array:
-        """Axes of the port as rows, turned with the slice."""
-        return self._frame
+        self._node = body.node_of(port.port)
+        super().__init__(stack, name, port, np.empty(0))
+        self._turn = body.rotation(self._q[self._node])
 
     def point(self, x: Array) -> Mark:
         """The point that stands at `x`, fixed to the slice of the port."""
         rho = np.zeros(len(self.position))
         if not np.array_equal(x, self.position):
-            rho = (x - self.position) @ self._body.rotation(self._q[self._node])
+            rho = (x - self.position) @ self._turn
         return Mark(np.array([1.0, *rho, self._node]), np.array(x, float))
 
     def direction(self, u: Array) -> Mark:
         """The direction along the unit vector `u`, fixed to the slice of the port."""
-        rho = u @ self._body.rotation(self._q[self._node])
+        rho = u @ self._turn
         return Mark(np.array([0.0, *rho, self._node]), np.array(u, float))
-
-    @property
-    def directions(self) -> Array:
-        """All of them."""
-        return np.eye(len(self.position))

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from components.bodies.body_stack import BodyStack
 from components.bodies.led import kernels
+from components.bodies.posed.by_body import EquationsByBody
 from components.bodies.posed.kernels import show_end_velocity_loop
-from components.bodies.posed.stack import PosedSide, reach_of
+from components.bodies.posed.stack import PosedSide
 from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
 from modular.courses import NUMBERS_PER_ROW
-from modular.elements import Array, Elements, Indices
+from modular.elements import Array, Elements
 from modular.loop import loops_of
 from modular.port import PortName
 from modular.side import Side
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from components.bodies.led.description import LedBody
 
 
-class LedBodies(BodyStack):
+class LedBodies(EquationsByBody):
     """Bodies at q = (r, theta) or (r, p), (n, 3) or (n, 7), as two courses say (led/kernels.py), of d and of `turning` numbers."""
 
     varying = True  # Jacobians follow the coordinates (modular/body.py: GivesEquations)
@@ -95,6 +96,10 @@ class LedBodies(BodyStack):
 
     # --- events ----------------------------------------------------------------------------------------------------
 
+    def element_slopes(self, body: Any, q: Array) -> Callable[[Array], Array]:
+        """How elements follow all coordinates where a body stands."""
+        return partial(body.reach, slopes=body.slopes(q))
+
     def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
         """Impulses change nothing of its motion; what they take out is what comes from outside [J]."""
         row, body = self.row[name], self.bodies[name]
@@ -134,7 +139,3 @@ class LedBodies(BodyStack):
         asked = self.asked[:n]
         jacobian = np.broadcast_to(np.eye(k), (n, k, k)).copy()
         return self.q[:n] - asked[:, 0], self.v[:n] - asked[:, 1] - self.beyond * asked[:, 2], jacobian
-
-    def reach(self) -> tuple[Indices, Indices, Array]:
-        """Elements served, the rows of their bodies, and their slopes as the bodies stand, (s, d, k)."""
-        return reach_of(self)

@@ -11,10 +11,11 @@ import numpy as np
 from components.bodies.body_stack import GLUE, BodyStack
 from components.bodies.modal import compliance, gluing, kernels
 from components.bodies.natural.compliance import bound_loads_loop
-from components.bodies.posed.impulse_by_body import ImpulseByBody
+from components.bodies.posed.by_body import ImpulseByBody
+from components.bodies.posed.stack import TurnedSide
 from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
-from modular.elements import Array, Indices
+from modular.elements import Array
 from modular.errors import ModelError
 from modular.loop import loops_of
 from modular.port import PortName
@@ -122,15 +123,6 @@ class ModalBodies(ImpulseByBody):
 
     # --- equations -------------------------------------------------------------------------------------------------
 
-    def mass(self) -> Array:
-        """Mass matrices, (n, k, k)."""
-        return np.array([self.bodies[name].mass_matrix(self.q[row]) for name, row in self.row.items()])
-
-    def drive(self) -> Array:
-        """Weight, springs and dampers of modes, and what velocities ask for, (n, k)."""
-        found = [self.bodies[name].drive(self.q[row], self.v[row], self.gravity) for name, row in self.row.items()]
-        return np.array(found).reshape(self.count, -1)
-
     def closure(self) -> tuple[Array, Array, Array]:
         """The length of the quaternion: error, rate and Jacobian; nothing in the plane."""
         n, k = self.count, self.q.shape[1]
@@ -141,41 +133,20 @@ class ModalBodies(ImpulseByBody):
         jacobian[:, 0, 3:7] = p
         return 0.5 * (np.sum(p * p, 1, keepdims=True) - 1.0), np.sum(p * rate, 1, keepdims=True), jacobian
 
-    def reach(self) -> tuple[Indices, Indices, Array]:
-        """Elements served, the rows of their bodies, and their slopes as the bodies stand, (s, d, k)."""
-        served, owners, blocks = [], [], []
-        for name, row in self.row.items():
-            for k in range(int(self.numbers[row])):
-                served.append(int(self.attached[row, k]))
-                owners.append(row)
-                blocks.append(self.bodies[name].reach(self.weights[row, k], self.q[row]))
-        d, width = len(self.gravity), self.q.shape[1]
-        return np.array(served, np.int64), np.array(owners, np.int64), np.array(blocks).reshape(-1, d, width)
 
-
-class ModalSide(Side):
+class ModalSide(TurnedSide):
     """A port of such a body, or what is fixed to it, as it stands now."""
 
     def __init__(self, stack: ModalBodies, name: str, port: PortName) -> None:
-        row = stack.row[name]
         body: ModalBody = stack.bodies[name]
-        self.owner, self.name = name, str(port)
-        q = stack.q[row].copy()
-        self._weights = body.port_weights(port.port)
-        self.position, self.velocity, self.acceleration = body.port_motion(port.port, q, stack.v[row], stack.a[row])
-        self._frame = body.port_axes(port.port, q)
-        d = len(self.position)
+        super().__init__(stack, name, port, body.port_weights(port.port))
+        d, q = len(self.position), self._q
         unbent = np.array([self._local(body, axis, q) for axis in np.eye(d)]).T  # where axes of the port are now
         self._back = np.linalg.inv(body.rotation(q) @ unbent)
 
     def _local(self, body: ModalBody, arm: Array, q: Array) -> Array:
         place, modes = body.local(np.array([0.0, self._weights[1], *arm]))
         return np.asarray(place + q[len(q) - body.modes :] @ modes)
-
-    @property
-    def frame(self) -> Array:
-        """Axes of the port as rows, turned with it."""
-        return self._frame
 
     def point(self, x: Array) -> Mark:
         """The point that stands at `x`, fixed to the port."""
@@ -186,8 +157,3 @@ class ModalSide(Side):
     def direction(self, u: Array) -> Mark:
         """The direction along the unit vector `u`, fixed to the port."""
         return Mark(np.array([0.0, self._weights[1], *(self._back @ u)]), np.array(u, float))
-
-    @property
-    def directions(self) -> Array:
-        """All of them."""
-        return np.eye(len(self.position))

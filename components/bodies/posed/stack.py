@@ -11,10 +11,10 @@ import numpy as np
 from components.bodies.body_stack import BodyStack
 from components.bodies.natural.compliance import bound_loads_flat_loop, bound_loads_loop
 from components.bodies.posed import gluing, kernels
-from components.bodies.posed.impulse_by_body import ImpulseByBody
+from components.bodies.posed.by_body import ImpulseByBody
 from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
-from modular.elements import Array, Indices
+from modular.elements import Array
 from modular.loop import loops_of
 from modular.naming import Naming
 from modular.port import PortName
@@ -81,16 +81,6 @@ class PosedBodies(ImpulseByBody):
         inertia = [symbol(label, value) for label, value in zip(labels, body.principal_inertia, strict=True)]
         return {}, {"mass": symbol("mass", body.mass), "principal_inertia": np.array(inertia, object)}
 
-    def mass(self) -> Array:
-        """Mass matrices, (n, k, k)."""
-        return np.array([self.bodies[name].mass_matrix(q) for name, q in self._each("q")])
-
-    def drive(self) -> Array:
-        """Weight, and what the turning of a quaternion asks for, (n, k)."""
-        return np.array(
-            [self.bodies[name].drive(q, self.v[self.row[name]], self.gravity) for name, q in self._each("q")]
-        )
-
     def closure(self) -> tuple[Array, Array, Array]:
         """The quaternion's length: error, rate and Jacobian; nothing in the plane."""
         n, k = self.count, self.q.shape[1]
@@ -102,57 +92,52 @@ class PosedBodies(ImpulseByBody):
         jacobian[:, 0, 3:] = p
         return (0.5 * (np.sum(p * p, 1) - 1.0))[:, None], np.sum(p * v[:, 3:], 1)[:, None], jacobian
 
-    def reach(self) -> tuple[Indices, Indices, Array]:
-        """Elements served, the rows of their bodies, and their slopes as the bodies stand, (s, d, k)."""
-        return reach_of(self)
 
-    def _each(self, column: str) -> list[tuple[str, Array]]:
-        """Bodies, and their rows of a column."""
-        return list(zip(self.names, getattr(self, column)[: self.count], strict=True))
+class TurnedSide(Side):
+    """A port of a body that turns, as it stands now.
 
+    A mark is a share of the place, the number of the part that has the port, where there are several, and an arm in it.
+    """
 
-def reach_of(stack: BodyStack) -> tuple[Indices, Indices, Array]:
-    """Elements that a stack of posed bodies serves, the rows of their bodies, and their slopes as the bodies stand, (s, d, k)."""
-    served, owners, blocks = [], [], []
-    for row, name in enumerate(stack.names):
-        body = stack.bodies[name]
-        slopes = body.slopes(stack.q[row])
-        for k in range(int(stack.numbers[row])):
-            served.append(int(stack.attached[row, k]))
-            owners.append(row)
-            blocks.append(body.reach(stack.weights[row, k], slopes))
-    d, size = stack.gravity.shape[0], stack.q.shape[1]
-    return np.array(served, np.int64), np.array(owners, np.int64), np.array(blocks).reshape(-1, d, size)
+    part: tuple[float, ...] = ()
+    _frame: Array
+    _place: Array
+    _turn: Array  # its axes as columns
 
-
-class PosedSide(Side):
-    """A port of such a body, as it stands now."""
-
-    def __init__(self, stack: BodyStack, name: str, port: PortName) -> None:
+    def __init__(self, stack: BodyStack, name: str, port: PortName, weights: Array) -> None:
         row = stack.row[name]
-        body: PosedBody = stack.bodies[name]
+        body = stack.bodies[name]
         self.owner, self.name = name, str(port)
-        self._weights, q = body.port_weights[port.port], stack.q[row].copy()
-        self.position, self.velocity, self.acceleration = body.port_motion(port.port, q, stack.v[row], stack.a[row])
-        self._place, self._turn = q[: len(self.position)], body.rotation(q)
+        self._weights, self._q = weights, stack.q[row].copy()
+        q, v, a = self._q, stack.v[row], stack.a[row]
+        self.position, self.velocity, self.acceleration = body.port_motion(port.port, q, v, a)
         self._frame = body.port_axes(port.port, q)
 
     @property
     def frame(self) -> Array:
-        """Axes of the port as rows, turned with the body."""
+        """Axes of the port as rows, turned with what has it."""
         return self._frame
 
     def point(self, x: Array) -> Mark:
-        """The material point that stands at `x`."""
+        """The material point that stands at `x`, of what has the port."""
         if x is self.position or np.array_equal(x, self.position):
             return Mark(self._weights, np.array(x, float))  # the port itself, to the last bit
-        return Mark(np.array([1.0, *((x - self._place) @ self._turn)]), np.array(x, float))
+        return Mark(np.array([1.0, *self.part, *((x - self._place) @ self._turn)]), np.array(x, float))
 
     def direction(self, u: Array) -> Mark:
-        """The body-fixed direction along the unit vector `u`."""
-        return Mark(np.array([0.0, *(u @ self._turn)]), np.array(u, float))
+        """The direction along the unit vector `u`, fixed to what has the port."""
+        return Mark(np.array([0.0, *self.part, *(u @ self._turn)]), np.array(u, float))
 
     @property
     def directions(self) -> Array:
         """All of them."""
         return np.eye(len(self.position))
+
+
+class PosedSide(TurnedSide):
+    """A port of such a body."""
+
+    def __init__(self, stack: BodyStack, name: str, port: PortName) -> None:
+        body: PosedBody = stack.bodies[name]
+        super().__init__(stack, name, port, body.port_weights[port.port])
+        self._place, self._turn = self._q[: len(self.position)], body.rotation(self._q)

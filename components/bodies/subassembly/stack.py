@@ -10,8 +10,9 @@ import numpy as np
 
 from components.bodies.body_stack import GLUE, BodyStack
 from components.bodies.natural.compliance import bound_loads_loop
-from components.bodies.posed.impulse_by_body import ImpulseByBody
+from components.bodies.posed.by_body import ImpulseByBody
 from components.bodies.posed.quaternions import spinning
+from components.bodies.posed.stack import TurnedSide
 from components.bodies.subassembly import gluing, kernels, kinematics
 from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
@@ -20,7 +21,7 @@ from modular.errors import ModelError
 from modular.loop import loops_of
 from modular.port import PortName
 from modular.shared_constants import group_equal
-from modular.side import Mark, Side
+from modular.side import Side
 
 if TYPE_CHECKING:
     from components.bodies.subassembly.description import Subassembly
@@ -251,36 +252,13 @@ def _nobody(dimension: int) -> Elements:
     return Elements(dimension)
 
 
-class InnerSide(Side):
+class InnerSide(TurnedSide):
     """A port of such a body, as it stands now."""
 
     def __init__(self, stack: Subassemblies, name: str, port: PortName) -> None:
-        row = stack.row[name]
         body: Subassembly = stack.bodies[name]
-        self.owner, self.name = name, str(port)
-        self._weights, q = body.port_weights(port.port), stack.q[row].copy()
-        self.position, self.velocity, self.acceleration = body.port_motion(port.port, q, stack.v[row], stack.a[row])
+        super().__init__(stack, name, port, body.port_weights(port.port))
+        q, d = self._q, len(self.position)
+        self.part = (self._weights[1],)
         pose = body.tree.motion(q, np.zeros_like(q), np.zeros_like(q))[0][int(self._weights[1])]
-        d = len(self.position)
         self._place, self._turn = pose[:d, 0], pose[:d, 1 : 1 + d]
-        self._frame = body.port_axes(port.port, q)
-
-    @property
-    def frame(self) -> Array:
-        """Axes of the port as rows, turned with the body that has it."""
-        return self._frame
-
-    def point(self, x: Array) -> Mark:
-        """The material point that stands at `x`, of the body that has the port."""
-        if x is self.position or np.array_equal(x, self.position):
-            return Mark(self._weights, np.array(x, float))  # the port itself, to the last bit
-        return Mark(np.array([1.0, self._weights[1], *((x - self._place) @ self._turn)]), np.array(x, float))
-
-    def direction(self, u: Array) -> Mark:
-        """The direction along the unit vector `u`, fixed to the body that has the port."""
-        return Mark(np.array([0.0, self._weights[1], *(u @ self._turn)]), np.array(u, float))
-
-    @property
-    def directions(self) -> Array:
-        """All of them."""
-        return np.eye(len(self.position))

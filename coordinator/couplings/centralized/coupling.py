@@ -92,7 +92,7 @@ class Centralized(Whole):
         return None
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
-        """A smaller step, or a solver that passes singular places."""
+        """A smaller step, or a solver that passes singular configurations."""
         other = (
             "" if isinstance(self.solver, HHT) else ", or a solver that passes places where motions part, such as HHT()"
         )

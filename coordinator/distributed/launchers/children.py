@@ -1,6 +1,6 @@
 """Processes that are children of this one: told what they need on their standard input, heard when they end.
 
-A child ends when its parent does, however that happens, because its standard input does.
+A child ends when its parent does, however that happens, because its standard input does. `Subprocess` starts workers in this way.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from coordinator.distributed.launchers.launcher import Order
+from coordinator.distributed.launchers.launcher import Exited, Order
+from coordinator.distributed.transports.addresses import IPC_ANY
 
 MODULE = "coordinator.distributed.workers.process"
 EXIT_GRACE_SECONDS = 0.3  # seconds that processes have to end by themselves
@@ -133,3 +134,30 @@ def reason_of(code: int, words: str) -> str:
     """How a process ended, in words."""
     reason = f"killed by signal {-code}" if code < 0 else f"ended with code {code}"
     return f"{reason}: {words}" if words else reason
+
+
+class Subprocess:
+    """Starts `python -m coordinator.distributed.workers.process`; a process ends when this one does, as its standard input does."""
+
+    def __init__(self) -> None:
+        self._children = Children()
+
+    def mailbox(self) -> str:
+        """On this machine, in a folder that only this user may enter, where there are such."""
+        return IPC_ANY
+
+    def start(self, order: Order) -> None:
+        """Start a process."""
+        self._children.start(order, worker_command(), worker_environment())
+
+    def exits(self) -> list[Exited]:
+        """Processes that have ended since the last call."""
+        return [Exited(*key, reason_of(code, words), code == UNFIT) for key, code, words in self._children.ended()]
+
+    def stop(self, name: str, incarnation: int) -> None:
+        """End a process at once."""
+        self._children.stop(name, incarnation)
+
+    def close(self) -> None:
+        """Let all end by themselves, and end those that do not."""
+        self._children.close()

@@ -8,18 +8,25 @@
          …      …  parts: the state, then the log of each link
 
 Any byte that changed, is missing or is too much is found. Nothing is executed, only read.
+
+On its way a checkpoint is being stored, stored, known to the coordinator:
+
+    being stored --stored--> reported --durable--> known, logs are trimmed
+
+A worker starts from the newest that can be read, else the one before it, else the start of the run (`Recovery`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from struct import Struct
 from typing import Any
 
 from coordinator.distributed.protocol.errors import Malformed
+from coordinator.distributed.protocol.plan import CheckpointRef
 
 _HEAD = Struct("<8s32sQ")
 _MAGIC = b"mbsave\x00\x01"
@@ -93,3 +100,64 @@ def decode(raw: bytes, where: str = "checkpoint") -> Snapshot:
         parts.append(raw[place : place + n])
         place += n
     return Snapshot(**{name: head[name] for name in _FIELDS}, state=parts[0], links=tuple(zip(saved, parts[1:])))
+
+
+class PendingCheckpoints:
+    """The newest checkpoint counts; the hash of each state is kept until it is stored."""
+
+    def __init__(self, oldest: int = 0) -> None:
+        self.oldest = oldest  # step of the oldest checkpoint that a successor may start from
+        self.reported: tuple[int, str] | None = None  # step and hash of the newest, not yet known to be
+        self._written: dict[int, str] = {}
+
+    def begin(self, step: int, digest: str) -> None:
+        """A checkpoint is on its way."""
+        self._written[step] = digest
+
+    def stored(self, step: int) -> bool:
+        """A checkpoint is kept. True where it is the newest, and news."""
+        digest = self._written.pop(step, None)
+        if digest is None or step <= (self.reported[0] if self.reported else 0):
+            return False
+        self.reported = (step, digest)
+        return True
+
+    def confirmed(self, step: int, forget: int) -> bool:
+        """The coordinator knows of the checkpoint at `step`. True where neighbours may forget more than before."""
+        if self.reported is not None and step >= self.reported[0]:
+            self.reported = None
+        if forget <= self.oldest:
+            return False
+        self.oldest = forget
+        return True
+
+
+class Recovery:
+    """Checkpoints to try, and why some of them could not be read."""
+
+    def __init__(self, run: int, name: str, checkpoints: Iterable[CheckpointRef]) -> None:
+        self.run, self.name = run, name
+        self._left = list(checkpoints)
+        self.unreadable: list[str] = []
+
+    @property
+    def candidate(self) -> CheckpointRef | None:
+        """The checkpoint to try now, or None where all were tried."""
+        return self._left[0] if self._left else None
+
+    def read(self, ref: CheckpointRef, blob: bytes | None) -> Snapshot:
+        """The candidate from its bytes, or Malformed."""
+        where = f"checkpoint of '{self.name}' at step {ref.step}"
+        if blob is None:
+            raise Malformed(f"{where}: not there.")
+        snapshot = decode(blob, where)
+        if (snapshot.run, snapshot.name, snapshot.step) != (self.run, self.name, ref.step):
+            raise Malformed(f"{where}: it is of '{snapshot.name}' at step {snapshot.step} of run {snapshot.run}.")
+        if snapshot.digest != ref.digest:
+            raise Malformed(f"{where}: the state has digest {snapshot.digest}; the coordinator has {ref.digest}.")
+        return snapshot
+
+    def pass_over(self, reason: Malformed) -> None:
+        """The candidate is of no use; try the next one."""
+        self._left.pop(0)
+        self.unreadable.append(str(reason))

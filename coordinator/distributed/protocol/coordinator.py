@@ -14,8 +14,7 @@ from coordinator.distributed.protocol.deadlines import Deadlines
 from coordinator.distributed.protocol.effects import ForCoordinator
 from coordinator.distributed.protocol.errors import Malformed
 from coordinator.distributed.protocol.plan import CheckpointRef, Member, Plan
-from coordinator.distributed.protocol.registry import RegistryEntry
-from coordinator.distributed.protocol.worker_status import StatusTable
+from coordinator.distributed.protocol.registry import RegistryEntry, StatusTable
 from modular.errors import ModelError
 
 SILENCE_CHECK_INTERVAL = 7.5  # longest time between two looks at who is silent [s]

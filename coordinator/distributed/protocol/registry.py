@@ -1,9 +1,12 @@
-"""A worker as the coordinator has decided: which incarnation counts, where it is, and where a successor could start from."""
+"""A worker as the coordinator has decided: which incarnation counts, where it is, and where a successor could start from;
+and what it last said of itself."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from coordinator.distributed.protocol.control import Progress
 from coordinator.distributed.protocol.plan import START, CheckpointRef, Member
 
 
@@ -47,3 +50,78 @@ class RegistryEntry:
         else:
             return False
         return True
+
+
+@dataclass
+class WorkerStatus:
+    """One worker, as it last reported."""
+
+    heard: float
+    step: int = 0
+    exchanges: int = 0
+    waits_for: str = ""
+    waiting: int = 0  # [ms]
+
+
+class StatusTable:
+    """All workers by name; who has not come to the goal."""
+
+    def __init__(self, names: Iterable[str], now: float) -> None:
+        self.of = {name: WorkerStatus(now) for name in names}
+        self.goal = 0
+        self.behind: set[str] = set()  # not yet at the goal
+        self.progressed_at = now  # when anything last got on
+
+    def set_goal(self, goal: int, now: float) -> None:
+        """Workers are to do this many steps."""
+        self.goal = max(self.goal, goal)
+        self.progressed_at = now
+        self.behind = {name for name, status in self.of.items() if status.step < self.goal}
+
+    def begin(self, name: str, now: float) -> None:
+        """A new incarnation of a worker: nothing that the old one said holds any more."""
+        self.of[name] = WorkerStatus(now)
+        self.progressed_at = now
+        if self.goal:
+            self.behind.add(name)
+
+    def excuse(self, name: str, seconds: float, now: float) -> None:
+        """A worker could say nothing for so long, nor those who wait for it get on."""
+        status = self.of[name]
+        status.heard = min(now, status.heard + seconds)
+        self.progressed_at = min(now, self.progressed_at + seconds)
+
+    def report(self, message: Progress, now: float) -> bool:
+        """Take in a report. True where it is the last that was missing at the goal."""
+        status = self.of[message.name]
+        if (message.step, message.exchanges) != (status.step, status.exchanges):
+            self.progressed_at = now
+        status.step, status.exchanges = message.step, message.exchanges
+        status.waits_for, status.waiting = message.waits_for, message.waiting
+        if message.step < self.goal or message.name not in self.behind:
+            return False
+        self.behind.discard(message.name)
+        return not self.behind
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody has anything to do."""
+        return not self.behind
+
+    @property
+    def slowest(self) -> int:
+        """Steps that every worker is known to have done."""
+        return min(status.step for status in self.of.values())
+
+    def describe(self, registry: Mapping[str, RegistryEntry], now: float) -> list[str]:
+        """How every worker stands, one line each, the slowest first."""
+        lines = []
+        for name, one in sorted(self.of.items(), key=lambda item: item[1].step):
+            entry = registry[name]
+            there = "" if entry.joined else ", has not said hello"
+            wait = f", waits for '{one.waits_for}' since {one.waiting / 1000:.1f} s" if one.waits_for else ""
+            lines.append(
+                f"worker '{name}' (incarnation {entry.incarnation}) at step {one.step}{there}{wait}, "
+                f"heard {now - one.heard:.1f} s ago"
+            )
+        return lines

@@ -16,6 +16,7 @@ from collections import Counter
 from enum import StrEnum
 
 from coordinator.distributed.protocol import checkpoint, control, effects, schema
+from coordinator.distributed.protocol.checkpoint import PendingCheckpoints, Recovery
 from coordinator.distributed.protocol.control import FromWorker, from_coordinator
 from coordinator.distributed.protocol.deadlines import Deadlines
 from coordinator.distributed.protocol.effects import ForWorker
@@ -24,9 +25,7 @@ from coordinator.distributed.protocol.frames import Buffer, Frame, decode
 from coordinator.distributed.protocol.inbox import ACCEPTED, Verdict
 from coordinator.distributed.protocol.link import Link
 from coordinator.distributed.protocol.neighbourhood import Neighbourhood
-from coordinator.distributed.protocol.pending_checkpoints import PendingCheckpoints
 from coordinator.distributed.protocol.plan import START, CheckpointRef, Member
-from coordinator.distributed.protocol.recovery import Recovery
 
 NEVER = float("inf")
 

@@ -17,7 +17,7 @@ import zmq
 import zmq.auth
 from zmq.auth.thread import ThreadAuthenticator
 
-from coordinator.distributed.transports.socket_folder import SocketFolder
+from coordinator.distributed.transports.addresses import SocketFolder
 
 TCP = "tcp://127.0.0.1:*"
 

@@ -17,10 +17,9 @@ from math import ceil
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
-from coordinator.distributed.transports.addresses import IPC_ANY, LOOPBACK_ANY
+from coordinator.distributed.transports.addresses import IPC_ANY, LOOPBACK_ANY, SocketFolder, is_private
 from coordinator.distributed.transports.by_address import Wire, library
 from coordinator.distributed.transports.keys import Keys, secret_of_this_user
-from coordinator.distributed.transports.socket_folder import SocketFolder, is_private
 from modular.errors import ModelError
 
 MIN_LIBZMQ_VERSION = (4, 3, 5)  # of libzmq: before, strangers could keep a guarded mailbox busy, or worse

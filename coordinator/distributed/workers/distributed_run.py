@@ -350,7 +350,7 @@ class DistributedRun:
     def _lose(self, error: BaseException) -> None:
         """The mechanism is lost if it was distributed: how it stands now only the workers knew."""
         if self._subsystems:
-            lost = f"the mechanism was lost in the middle of a slice ({type(error).__name__})."
+            lost = f"the state of the mechanism was lost in the middle of a slice ({type(error).__name__})."
             self.failure, self._subsystems = str(error) if isinstance(error, ModelError) else lost, []
 
 

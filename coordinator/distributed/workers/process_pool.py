@@ -18,9 +18,8 @@ from typing import Any
 from coordinator.distributed import protocol
 from coordinator.distributed.launchers import Launcher, Order
 from coordinator.distributed.protocol import effects
-from coordinator.distributed.transports.addresses import IPC_ANY, LOOPBACK_ANY, is_local
+from coordinator.distributed.transports.addresses import IPC_ANY, LOOPBACK_ANY, SocketFolder, is_local, is_private
 from coordinator.distributed.transports.keys import Keys
-from coordinator.distributed.transports.socket_folder import SocketFolder, is_private
 from coordinator.distributed.transports.zeromq import Mailbox
 from coordinator.distributed.workers.capped_clock import CappedClock
 from coordinator.distributed.workers.messages import (

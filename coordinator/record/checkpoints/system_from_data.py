@@ -1,4 +1,4 @@
-"""A running system from data and arrays (system_as_data.py)."""
+"""A running system from data and arrays (simulation_as_data.py)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from coordinator.building.homes import ForceHome, JointHome
 from coordinator.record.checkpoints.notes import Notes
-from coordinator.record.checkpoints.system_as_data import COUNTS
+from coordinator.record.checkpoints.simulation_as_data import COUNTS
 from coordinator.system import System
 from modular.assembly import Assembly, JointEdge
 from modular.component import Component
@@ -43,7 +43,7 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
         setattr(system, name, data[name])
     system.part = number(data.get("part", 0.0), "checkpoint: part of a tick", "-")
     if not 0.0 <= system.part < 1.0:
-        raise ModelError(f"checkpoint: part of a tick = {system.part}; that is no share of one.")
+        raise ModelError(f"checkpoint: part of a tick = {system.part}; it must lie between 0 and 1.")
     _take_bodies(system, data["bodies"], columns, notes, assembly)
     _take_joints(system, data, columns, notes, assembly)
     _take_forces(system, data, columns, notes, assembly)
@@ -55,7 +55,7 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
     system.groups = [_group(names, assembly) for names in data["groups"]]
     system.closed, system.memory = notes.get(data["closed"]), notes.get(data["memory"])
     if not (isinstance(system.closed, dict) and all(isinstance(row, np.ndarray) for row in system.closed.values())):
-        raise ModelError("checkpoint: the books of those that are gone have to be rows of numbers by name.")
+        raise ModelError("checkpoint: the ledgers of removed components must be rows of numbers by name.")
     for cut in data["just cut"]:
         other = Assembly(assembly.gravity.tolist())
         other.bodies = assembly.bodies
@@ -72,7 +72,7 @@ def _motions(table: Mapping[str, Any]) -> int:
     """In how many ways bodies could answer forces."""
     found = [shape[0] for name, *_, shape in table["fields"] if name == "load"]
     if len(found) != 1 or found[0] not in range(RIGID_BODY_MOTIONS, MAX_MOTIONS + 1, RIGID_BODY_MOTIONS):
-        raise ModelError("checkpoint, elements: bodies have to answer in a multiple of six ways.")
+        raise ModelError("checkpoint, elements: the modes of a response must be a multiple of six.")
     return int(found[0])
 
 
@@ -80,7 +80,7 @@ def _group(names: Any, assembly: Assembly) -> tuple[str, ...]:
     """Bodies that were merged."""
     known = {GROUND, *assembly.bodies}
     if not (isinstance(names, list) and all(isinstance(name, str) and name in known for name in names)):
-        raise ModelError("checkpoint: merged bodies have to be told by their names.")
+        raise ModelError("checkpoint: merged bodies must be given by name.")
     return tuple(names)
 
 

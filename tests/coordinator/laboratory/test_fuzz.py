@@ -9,8 +9,7 @@ import pytest
 import scenarios
 from campaign import as_far_as, first_of, some
 from coordinator import Simulation
-from coordinator.laboratory.acts import Reset
-from coordinator.laboratory.receipt import Receipt
+from coordinator.laboratory.acts import Receipt, Reset
 from coordinator.laboratory.replaying import replay
 from coordinator.laboratory.session import Session
 from hands_on import digests

@@ -15,7 +15,7 @@ from coordinator import Simulation
 from coordinator.couplings import Coupling, Glued, Mixed, Penalty
 from coordinator.couplings.rules import Shannon, Stable
 from coordinator.laboratory import acts
-from coordinator.laboratory.receipt import Receipt
+from coordinator.laboratory.acts import Receipt
 from coordinator.laboratory.session import Session
 from modular import Assembly, ModelError, events
 from modular.force import Force
