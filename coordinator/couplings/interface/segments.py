@@ -122,10 +122,20 @@ def segments_of(
         at.MOVE_ALONG: [(elements, "move_along")],
         at.COMPUTE_REACTIONS: [(interface, "compute_reactions")],
         **{which: compliant_(verb) for which, verb in COMPLIANT_VERBS.items()},
+        **_trying(interface, [*bodies_("respond"), *joints_("compute_joint_response"), *compliant_("compute_gains")]),
         at.SHARE_LARGEST: exchange(kinds.MOST),
         at.SHARE_SUMMANDS: exchange(kinds.SUMMANDS),
         at.SHARE_SUMS: exchange(kinds.SUMS),
     }  # fmt: skip
+
+
+def _trying(interface: Any, responding: Segment) -> dict[int, Segment]:
+    """What a step is tried by, where something must know of its end."""
+    return {
+        at.RESPOND: responding if interface.damped else [],
+        at.FIND_END_RATES: [(interface, "find_end_rates")] if interface.damped else [],
+        at.ITERATE_STEP: [(interface, "iterate_step")] if interface.glides else [],
+    }
 
 
 def _seeing(interface: Any, forces: list[Any]) -> Segment:

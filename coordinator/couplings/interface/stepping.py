@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator.couplings.interface.fields import SHAPE
-from coordinator.couplings.interface.nonholonomic import go_back, iterate_step, weigh
+from coordinator.couplings.interface.nonholonomic import go_back
 from coordinator.couplings.interface.playing import play
-from coordinator.couplings.interface.velocity_stage import factorise_both, kick, update_operator
+from coordinator.couplings.interface.velocity_stage import factorise_both, kick, update_operator, weigh
 from coordinator.couplings.interface.verbs import (
     ACCEPT_STEP,
     ACCOUNT,
@@ -19,7 +19,9 @@ from coordinator.couplings.interface.verbs import (
     CLOSE_PLACES,
     COMPUTE_GAINS,
     EXTRAPOLATE_OTHER_SIDES,
+    FIND_END_RATES,
     INVALIDATE,
+    ITERATE_STEP,
     MEASURE,
     PREDICT_EFFORTS,
     PREDICT_REACTIONS,
@@ -54,9 +56,10 @@ def prepare_step(interface: View, elements: View, h: float, time: float) -> int:
             factorise_both(interface)
             interface.gains_step = h
         play(interface, PREDICT_EFFORTS)
-    if interface.glides == 1 or interface.damped == 1:
-        return iterate_step(interface, elements, h, time)
-    return NO_FAILED_ROW
+    elements.clock[STEP], elements.clock[TIME] = h, time
+    if interface.glides == 1:
+        return play(interface, ITERATE_STEP)
+    return play(interface, FIND_END_RATES) if interface.damped == 1 else NO_FAILED_ROW
 
 
 @kernel
@@ -72,7 +75,9 @@ def lead(interface: View, elements: View, h: float, time: float) -> int:
     play(interface, ACCOUNT)
     elements.clock[STEP] = h
     play(interface, ACCEPT_STEP)
+    interface.tried = 1 if interface.damped == 1 and interface.glides == 0 else 0
     update_operator(interface)
+    interface.tried = 0
     return NO_FAILED_ROW
 
 
