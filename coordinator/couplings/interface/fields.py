@@ -25,12 +25,14 @@ WHOLE_NUMBERS = (
     "matrix", "matrix_of_all",  # which one answers now; which one where all joints take part
     "dependent", "repeated",  # rows that depend on others; those that repeat others of their own joint
     "sharp", "glides", "in_parts",
+    "too_far",  # whether a body has turned too far in the step to be kept in shape
     "tried",  # whether W of rates stands as it was factorised where a step that was tried has led
     "implicit", "damped",  # how many joints are stiff forces; whether any has a damper
     "parted",  # whether what others exert acts as impulses, at the first and at the last of several parts of a tick
     "instant",  # whether these exert what they do, and are not solved for
     "anything_watched", "watched_count", "toll_count", "other_count", "touching_count", "piece_count",
     "trouble",  # why there is no next state
+    "parts",  # of ticks in which a body turned too far
     "turns", "method", "local_rounds", "budget", "iterations",
     "looks_ahead",  # whether reactions are found by how joints answer where the drift has led
 )  # fmt: skip

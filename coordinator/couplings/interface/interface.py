@@ -81,6 +81,7 @@ class Interface(Table):
     turns: Number
     iterations: Number
     left_open: Number
+    parts: Number
     budget: Number
     _remote: RemoteJoints
     compliant_rows: Sequence[CompliantRows] = ()  # forces that are rows
@@ -199,8 +200,8 @@ class Interface(Table):
         self.restore_counters(before.counter_values)
 
     def restore_counters(self, counter_values: Any) -> None:
-        """Go on from these numbers of rounds, of iterations, and of what was left open."""
-        self.turns, self.iterations, self.left_open = counter_values
+        """Go on from these numbers of rounds, of iterations, of what was left open, and of parts of ticks."""
+        self.turns, self.iterations, self.left_open, self.parts = counter_values
 
     def _lay_out(self, interface_joints: Sequence[InterfaceJoint], of_all: int) -> None:
         layout, whole = lay_out(interface_joints, local=self.local is not None), bool(self.system.force_home)
@@ -337,7 +338,7 @@ class Interface(Table):
     @property
     def counters(self) -> dict[str, float]:
         """What it counted: rounds of steps, local iterations, and the most that was left open, as a share of the extent."""
-        found = {"rounds": float(self.turns)}
+        found = {"rounds": float(self.turns)} | ({"parts": float(self.parts)} if self.parts else {})
         if self.local is not None:
             found |= {"iterations": float(self.iterations), "left open": float(self.left_open)}
         return found
@@ -375,9 +376,9 @@ class Interface(Table):
         self.python.tell()
 
     @property
-    def counter_values(self) -> tuple[float, float, float]:
-        """Rounds, local iterations, and the most that was left open."""
-        return int(self.turns), int(self.iterations), float(self.left_open)
+    def counter_values(self) -> tuple[float, float, float, float]:
+        """Rounds, local iterations, the most that was left open, and parts of ticks in which bodies turned too far."""
+        return int(self.turns), int(self.iterations), float(self.left_open), int(self.parts)
 
     def take_back(self, counter_values: Any, ending: Sequence[Operation]) -> None:
         """All parts are here again, where others have brought them; what ends a tick in which somebody looks was left to us."""

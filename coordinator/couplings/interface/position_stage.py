@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coordinator.couplings.interface.fields import ERROR, OPEN, SIZE, WORK, numbers_at
-from coordinator.couplings.interface.playing import largest_of_all, play
+from coordinator.couplings.interface.playing import largest_of_all, of_all, play
 from coordinator.couplings.interface.reactions import reach_of_rounding, read_errors
 from coordinator.couplings.interface.verbs import DRIFT, SOLVE, SOLVE_AHEAD, UPDATE_OPERATOR_AHEAD, USE_LAST_REACTIONS
 from modular.elements import STEP
@@ -98,18 +98,21 @@ def falls_soon_enough(interface: View, error: float, before: float) -> bool:
 def closes(interface: View, elements: View) -> bool:
     """Whether Newton's iteration from the reactions that there are closes all joints, as far as rounding lets it."""
     begin_rounds(interface, elements)
+    interface.too_far, open_ = 0, NO_FAILED_ROW
     for turns in range(interface.most_turns):
         open_ = play(interface, DRIFT)
         found = judge(interface, elements, turns, open_)
         if found == CLOSED:
             return True
         if found == LOST:
+            interface.too_far = 1
             return False
         if found == AHEAD_ANEW:
             elements.ahead[0] = 1.0
             play(interface, UPDATE_OPERATOR_AHEAD)
             elements.ahead[0] = 0.0
         play(interface, SOLVE if found == PLAIN else SOLVE_AHEAD)
+    interface.too_far = 1 if of_all(interface, 0.0 if open_ < 0 else 1.0) > 0.0 else 0
     return False
 
 

@@ -35,12 +35,11 @@ def segments_of(
 ) -> dict[int, Segment]:
     """All segments by their numbers, mostly without regard to which rows take part; joints are equipped for them.
 
-    With `collectives` they are of a part of the whole, and frames are exchanged where that is needed. `at_border`: how many rows of
+    With `collectives` they are of a part of the whole, and frames are exchanged where needed. `boundary_rows`: how many rows of
     a stack of joints, by its identity, go across a border; these come first, and wait for what the others say.
     """
     bodies, joints, forces = ([stack for stack, _ in rows] for rows in (members.bodies, members.stacks, members.forces))
-    compliant = interface.compliant_rows
-    books = [(stack, "account") for stack in (*joints, *forces)]
+    compliant, books = interface.compliant_rows, [(stack, "account") for stack in (*joints, *forces)]
     elements.loops |= gluing.ELEMENT_LOOPS
     toll: list[Operation] = [(interface, "toll")] if members.tolls else []
 
