@@ -45,7 +45,7 @@ DIVERGED_LOAD_RATIO = 4.0  # times what the step bears: a load beyond, after sma
 DIVERGED_TICKS = 20  # ticks at the end of a run that went wrong, of which loads are no loads any more
 MIN_STEP_RATIO = 1e-3  # of a step: a smaller one is no remedy
 # ticks after which a run looks again at the earliest, and times so many from there on
-FIRST_CHECK_TICK, CHECK_INTERVAL_FACTOR = 64, 1.2
+FIRST_CHECK_TICK, CHECK_INTERVAL_FACTOR = 64, 1.4
 Loads = Mapping[str, tuple[Any, Any]]  # of joints: force [N] and moment [N m], now or in each sample
 
 
@@ -165,7 +165,8 @@ def swinging(simulation: CheckContext) -> list[Load]:
     """The same between joints without play; only of those that a step does not follow, since no others have a limit."""
     system, limit, found = simulation.system, simulation.coupling.swings, []
     for body in _heaviest(system) if limit is not None else []:
-        how = swing(system, body) if body in system.body_home else None
+        least = limit**2 / simulation.dt**2 if limit is not None else 0.0
+        how = swing(system, body, least) if body in system.body_home else None
         if how is not None and limit is not None and how.square * simulation.dt**2 > limit**2:
             found.append(Load(body, how.joint, limit / (float(np.sqrt(how.square)) * simulation.dt)))
     return found

@@ -17,11 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from coordinator.system import System
-from modular.elements import Array
+from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.seen_mass import responses_of
 
 RIGID_ROTATION_TOLERANCE = 1e-6  # of what elements answer: what may be no turning of the body as a whole
+MARGIN_OF_TURNING = 2.0  # times how easily a rigid body turns, in all directions together: more is no rounding
 MIN_COMPLIANCE_RATIO = 1e-9  # of what a body answers at a joint: what the other side does at the least
 
 
@@ -40,8 +41,21 @@ class Pushed(NamedTuple):
     point: bool
 
 
-def swing(system: System, body: str) -> Swing | None:
-    """How a body swings under the forces of now, where bodies have just answered; None of one that does not, or is not rigid."""
+class Known(NamedTuple):
+    """What is known of a body as long as joints and forces stay: their elements, and a bound of 1 / I, of which a turn changes
+    nothing where the body is rigid."""
+
+    pushed: list[Pushed]
+    rows: Indices
+    points: Array
+    easiest: float  # [1/(kg m^2)]
+
+
+def swing(system: System, body: str, least: float = 0.0) -> Swing | None:
+    """How a body swings under the forces of now, where bodies have just answered; None of one that does not, or is not rigid.
+
+    `least`: omega^2 [1/s^2] below which nobody wants to know.
+    """
     described, stack, elements = system.described[body], system.body_home[body], system.elements
     if described.led or getattr(stack, "elastic", False):
         return None
@@ -49,23 +63,38 @@ def swing(system: System, body: str) -> Swing | None:
         centre = described.mass_centre(stack.state()["q"][stack.row[body]])
     except ModelError:  # nobody can be asked
         return None
-    pushed = _pushed(system, body)
+    known = system.cache.setdefault("swinging", {})  # of each body: what pushes on it, and how easily it turns at most
+    if body not in known:
+        known[body] = Known(*_pushed(system, body), np.inf)
+    pushed, rows, points, easiest = known[body]
     joints = [one.use for one in pushed if one.use in system.joint_home]
-    turning = _turning(system, pushed)
-    if turning is None or not joints:
+    if not joints:
         return None
-    stiffness, most = np.zeros((turning.shape[0], turning.shape[0])), dict.fromkeys(joints, 0.0)
-    for use, row, point in pushed:
-        arm, force = elements.position[row] - (centre if point else 0.0), elements.force[row]
-        stiffness += _stiffness(arm, force)
+    arms, forces = elements.position[rows] - points[:, None] * centre, elements.force[rows]
+    asked = _stiffness(arms, forces)
+    if easiest < np.inf and np.linalg.norm(asked) * easiest < least:
+        return None
+    turning = _turning(system, pushed)
+    if turning is None:
+        return None
+    if np.isinf(easiest):
+        known[body] = known[body]._replace(easiest=MARGIN_OF_TURNING * float(np.square(turning).sum()))
+    stiffness = turning.T @ asked @ turning
+    if not np.linalg.norm(stiffness) > least:  # a body alone resists at least as much as 1
+        return None
+    square = _largest(stiffness, _resisting(system, body, joints))
+    if not square > 0.0:
+        return None
+    most = dict.fromkeys(joints, 0.0)
+    loads = (np.linalg.norm(arms, axis=1) * np.linalg.norm(forces, axis=1)).tolist()
+    for (use, _, _), load in zip(pushed, loads, strict=True):
         if use in most:
-            most[use] += float(np.linalg.norm(arm) * np.linalg.norm(force))
-    square = _largest(turning.T @ stiffness @ turning, _resisting(system, body, joints))
-    return Swing(max(most, key=lambda joint: most[joint]), square) if square > 0.0 else None
+            most[use] += load
+    return Swing(max(most, key=lambda joint: most[joint]), square)
 
 
-def _pushed(system: System, body: str) -> list[Pushed]:
-    """Elements on which joints and forces push: of each a point first, then axes."""
+def _pushed(system: System, body: str) -> tuple[list[Pushed], Indices, Array]:
+    """Elements on which joints and forces push, of each a point first, then axes; their rows, and 1 of points, 0 of axes."""
     found = []
     for use in dict.fromkeys(system.uses[body]):
         home = system.home(use)
@@ -73,38 +102,46 @@ def _pushed(system: System, body: str) -> list[Pushed]:
         for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
             if owner == body:
                 found += [Pushed(use, start + k, first and k == 0) for k in range(count)]
-    return found
+    return found, np.array([one.row for one in found], np.int64), np.array([float(one.point) for one in found])
 
 
 def _turning(system: System, pushed: list[Pushed]) -> Array | None:
     """The angle by which a body turns for each of its motions; None where that is not all that its elements do."""
     elements, points = system.elements, [row for _, row, point in pushed if point]
-    arms = [elements.position[row] - elements.position[points[0]] for row in points[1:]]
-    moved = [elements.response[row] - elements.response[points[0]] for row in points[1:]]
-    arms += [elements.position[row] for _, row, point in pushed if not point]
-    moved += [elements.response[row] for _, row, point in pushed if not point]
-    if not arms:
+    rows = points[1:] + [row for _, row, point in pushed if not point]
+    if not rows:
         return None
-    turned, answers = np.concatenate([_across(arm) for arm in arms]), np.concatenate(moved)
+    arms, moved = elements.position[rows], elements.response[rows]
+    if points:
+        arms[: len(points) - 1] -= elements.position[points[0]]
+        moved[: len(points) - 1] -= elements.response[points[0]]
+    turned, answers = _across(arms), moved.reshape(-1, moved.shape[-1])
     if not np.isfinite(turned).all() or not np.isfinite(answers).all():
         return None
     angle = np.linalg.lstsq(turned, answers, rcond=RIGID_ROTATION_TOLERANCE)[0]
-    return angle if np.abs(turned @ angle - answers).max() <= RIGID_ROTATION_TOLERANCE * np.abs(answers).max() else None
+    return (
+        np.asarray(angle)
+        if np.abs(turned @ angle - answers).max() <= RIGID_ROTATION_TOLERANCE * np.abs(answers).max()
+        else None
+    )
 
 
-def _across(arm: Array) -> Array:
-    """theta -> theta x arm."""
-    if len(arm) == 2:
-        return np.array([[-arm[1]], [arm[0]]])
-    x, y, z = arm
-    return np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
+def _across(arms: Array) -> Array:
+    """theta -> theta x arm, arm after arm."""
+    count, dimension = arms.shape
+    if dimension == 2:
+        return np.stack([-arms[:, 1], arms[:, 0]], axis=1).reshape(-1, 1)
+    turned = np.zeros((count, 3, 3))
+    for one, other, of in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        turned[:, one, other], turned[:, other, one] = arms[:, of], -arms[:, of]
+    return turned.reshape(-1, 3)
 
 
-def _stiffness(arm: Array, force: Array) -> Array:
-    """(f . r) - sym(f r^T): what a force that keeps its direction asks of a turning."""
-    if len(arm) == 2:
-        return np.array([[force @ arm]])
-    both = np.outer(force, arm)
+def _stiffness(arms: Array, forces: Array) -> Array:
+    """Sum of (f . r) - sym(f r^T): what forces that keep their direction ask of a turning."""
+    both = forces.T @ arms
+    if len(both) == 2:
+        return np.array([[np.trace(both)]])
     return np.asarray(np.trace(both) * np.eye(3) - 0.5 * (both + both.T))
 
 

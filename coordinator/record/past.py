@@ -108,6 +108,8 @@ class Past:
         recorded = Recorded(taken, forms, bodies, float(simulation.dt), gravity, beta, coupling.at_once, damps)
         rises = order_of(coupling, self.given.to_look_at, simulation.assembly) == coupling.declared_order
         least = any(getattr(stack, what, False) for stack in simulation.system.forces for what in WITHIN_TICKS)
+        # a tick in which a body turns by a radian is seen by no sample
+        least = least or coupling.counters(simulation.system).get("parts", 0.0) > 0.0
         try:
             found = self.evidence.estimate(recorded, coupling.declared_order, least=least or not rises)
         except ModelError:  # a black box whose worker has gone

@@ -25,11 +25,14 @@ WHOLE_NUMBERS = (
     "matrix", "matrix_of_all",  # which one answers now; which one where all joints take part
     "dependent", "repeated",  # rows that depend on others; those that repeat others of their own joint
     "sharp", "glides", "in_parts",
+    "too_far",  # whether a body has turned too far in the step to be kept in shape
+    "tried",  # whether W of rates stands as it was factorised where a step that was tried has led
     "implicit", "damped",  # how many joints are stiff forces; whether any has a damper
     "parted",  # whether what others exert acts as impulses, at the first and at the last of several parts of a tick
     "instant",  # whether these exert what they do, and are not solved for
     "anything_watched", "watched_count", "toll_count", "other_count", "touching_count", "piece_count",
     "trouble",  # why there is no next state
+    "parts",  # of ticks in which a body turned too far
     "turns", "method", "local_rounds", "budget", "iterations",
     "looks_ahead",  # whether reactions are found by how joints answer where the drift has led
 )  # fmt: skip
@@ -43,23 +46,25 @@ NUMBERS = (
     "gains_step",  # the step for which stiff forces have been gains_step
     "part", "start_weight", "end_weight",  # of a tick that is taken in parts: the last one; what others exert counts so often
     "relaxation",  # of what reactions of gliding joints differ by in the halves of a step: how much is taken (Aitken)
+    "slack",  # times what joints may leave open: what they may in a step that is only tried
     "wrong", "lost",  # where workers move a part each: who has gone wrong in what is played; whether the tick is theirs no more
 )  # fmt: skip
 ASKED = 3  # numbers of which the largest of all workers is asked
 STRETCHES = (
     "work", "work_of_rates", "again", "right_side", "bias", "scales", "blurs", "reaches", "summands", "body_sums", "mismatch",
+    "lacked", "awaited", "asked", "moved", "opened",  # of rates that stiff dampers expect (damped.py)
     "found", "direction", "pushed",  # by local iterations
     "scratch", "blur", "reach", "whole", "rest",  # as large as the largest block
     "held_motions", "held_row",  # of a body that is struck (struck.py)
 )  # fmt: skip
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
 # columns of the lists
-LISTS = {"joints": 24, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3,
+LISTS = {"joints": 25, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3,
          "touching": 7, "grips": 3, "pieces": 6, "seats": 4, "flags": 2, "piece_joints": 1}  # fmt: skip
 (
     SIZE, LENGTHS, GLIDING, RIGHT, DIAGONAL, ERROR, RATE, EFFORT, CARRIED, CLOSED, KICKED, FIRST, LAST, NEXT, BEYOND, MOVE,
-    MOVED, ACROSS, INDEX, PLACE_COMPLIANCE, RATE_COMPLIANCE, GAP_RATE, PREDICTED_RATE, RELAXATION,
-) = range(24)  # of a joint; the last five are addresses of forces that are rows (modular/compliant.py), and else 0  # fmt: skip
+    MOVED, ACROSS, INDEX, PLACE_COMPLIANCE, RATE_COMPLIANCE, GAP_RATE, PREDICTED_RATE, RELAXATION, LAW,
+) = range(25)  # of a joint; the last six are addresses of forces that are rows (modular/compliant.py), and else 0  # fmt: skip
 TARGET, ONE, OTHER, ROWS, COLUMNS = range(5)  # of a product of blocks
 WHERE_OF, BODY, HOLDS = range(3)  # of a side of a joint: its G, its body, and how many joints that holds
 

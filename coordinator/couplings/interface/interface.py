@@ -10,9 +10,11 @@ import numpy as np
 
 from coordinator.building.models_apart import UnlikeModels
 from coordinator.couplings.interface import (
+    damped,
     fields,
     instantaneous,
     matrices,
+    nonholonomic,
     position_stage,
     reactions,
     relaxing,
@@ -32,7 +34,7 @@ from coordinator.couplings.interface.interface_joints import (
     interface_joints_of,
 )
 from coordinator.couplings.interface.layout import lay_out
-from coordinator.couplings.interface.members import Members, all_rows
+from coordinator.couplings.interface.members import Members, all_rows, watched
 from coordinator.couplings.interface.segments import PAUSE, segments_of
 from coordinator.couplings.interface.struck import touching, write_touching
 from coordinator.couplings.interface.through_joints import lists_of_pieces, take_seats
@@ -51,6 +53,8 @@ LOOPS = (
     | reactions.LOOPS
     | position_stage.LOOPS
     | velocity_stage.LOOPS
+    | nonholonomic.LOOPS
+    | damped.LOOPS
     | stepping.LOOPS
     | instantaneous.LOOPS
     | struck.LOOPS
@@ -61,7 +65,7 @@ LOOPS = (
 class Interface(Table):
     """All joints of a system as one sparse system of blocks, and a step of glued components as one operation of a program."""
 
-    most_fields = 112
+    most_fields = 120
     stages: Array  # shares of a step that make it one of higher order (coordinator/couplings/compositions.py)
     watched: Indices  # elements of forces that read velocities
     spans: Indices  # ranges of the elements that take part
@@ -77,6 +81,7 @@ class Interface(Table):
     turns: Number
     iterations: Number
     left_open: Number
+    parts: Number
     budget: Number
     _remote: RemoteJoints
     compliant_rows: Sequence[CompliantRows] = ()  # forces that are rows
@@ -108,7 +113,7 @@ class Interface(Table):
             of_all=len(interface_joints),
             glides=any(joint.glides for joint in interface_joints),
         )
-        self._watch(_watched(system, self.members))
+        self._watch(watched(system, self.members))
         self._write_program(None, {})
 
     @classmethod
@@ -170,7 +175,7 @@ class Interface(Table):
         self._place("others", np.array(self.members.others, np.int64))
         self._place("noted", np.zeros((len(self.members.others), 3, system.elements.dimension)))
         self.other_count, self.toll_count = len(self.members.others), len(self.members.tolls)
-        self.steps = self.members.steps
+        self.steps, self.slack = self.members.steps, 1.0
         if local is not None:
             self.method, self.local_rounds = relaxing.METHODS[local[0]], local[1]
         self.glides = glides
@@ -195,8 +200,8 @@ class Interface(Table):
         self.restore_counters(before.counter_values)
 
     def restore_counters(self, counter_values: Any) -> None:
-        """Go on from these numbers of rounds, of iterations, and of what was left open."""
-        self.turns, self.iterations, self.left_open = counter_values
+        """Go on from these numbers of rounds, of iterations, of what was left open, and of parts of ticks."""
+        self.turns, self.iterations, self.left_open, self.parts = counter_values
 
     def _lay_out(self, interface_joints: Sequence[InterfaceJoint], of_all: int) -> None:
         layout, whole = lay_out(interface_joints, local=self.local is not None), bool(self.system.force_home)
@@ -212,7 +217,8 @@ class Interface(Table):
         sizes = {
             "work": numbers, "again": numbers, "work_of_rates": numbers if self.two_matrices else 0,
             "right_side": rows, "bias": rows,
-            "scales": rows, "blurs": rows, "reaches": rows, "mismatch": rows if self.glides else 0, "summands": of_all,
+            "scales": rows, "blurs": rows, "reaches": rows, "mismatch": rows if self.glides else 0,
+            **dict.fromkeys(("lacked", "awaited", "asked", "moved", "opened"), rows if self.damped else 0), "summands": of_all,
             "body_sums": motions * len(layout.bodies), "found": local, "direction": local, "pushed": local,
             "whole": layout.largest**2, "held_motions": motions * motions, "held_row": motions,
         }  # fmt: skip
@@ -332,7 +338,7 @@ class Interface(Table):
     @property
     def counters(self) -> dict[str, float]:
         """What it counted: rounds of steps, local iterations, and the most that was left open, as a share of the extent."""
-        found = {"rounds": float(self.turns)}
+        found = {"rounds": float(self.turns)} | ({"parts": float(self.parts)} if self.parts else {})
         if self.local is not None:
             found |= {"iterations": float(self.iterations), "left open": float(self.left_open)}
         return found
@@ -370,9 +376,9 @@ class Interface(Table):
         self.python.tell()
 
     @property
-    def counter_values(self) -> tuple[float, float, float]:
-        """Rounds, local iterations, and the most that was left open."""
-        return int(self.turns), int(self.iterations), float(self.left_open)
+    def counter_values(self) -> tuple[float, float, float, float]:
+        """Rounds, local iterations, the most that was left open, and parts of ticks in which bodies turned too far."""
+        return int(self.turns), int(self.iterations), float(self.left_open), int(self.parts)
 
     def take_back(self, counter_values: Any, ending: Sequence[Operation]) -> None:
         """All parts are here again, where others have brought them; what ends a tick in which somebody looks was left to us."""
@@ -426,19 +432,6 @@ def extents_of(system: System) -> dict[int, float]:
             model = system.parted(name)[1]
             found[model] = max(found.get(model, 0.0), size)
     return found
-
-
-def _watched(system: System, members: Members) -> list[int]:
-    """Elements of forces that read velocities."""
-    reading = {
-        name
-        for forces, rows in members.forces
-        for name in forces.read_velocity
-        if any(first <= forces.row[name] < last for first, last in rows)
-    }
-    homes = [home for name, home in system.force_home.items() if name in reading]
-    pairs = [pair for home in homes for pair in zip(home.starts, home.counts, strict=True)]
-    return [start + k for start, count in pairs for k in range(count)]
 
 
 def _key(system: System) -> tuple[Any, ...]:

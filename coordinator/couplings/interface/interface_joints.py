@@ -25,7 +25,7 @@ MATRICES = (
     "ahead_first",
     "ahead_second",
 )  # for each row as many numbers as bodies have motions
-COUNTER_COUNT = 3  # numbers behind those of the joints: what the interface has counted
+COUNTER_COUNT = 4  # numbers behind those of the joints: what the interface has counted
 NOBODY = -1
 ROUNDS_PER_STAGE = 3  # of a stage, more or less
 
@@ -103,7 +103,7 @@ class RemoteJoints(Table):
 
     @property
     def counter_values(self) -> Array:
-        """Rounds, local iterations, and the most that was left open."""
+        """Rounds, local iterations, the most that was left open, and parts of ticks in which bodies turned too far."""
         found: Array = self.numbers[-COUNTER_COUNT:]
         return found
 

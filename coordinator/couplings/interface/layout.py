@@ -24,6 +24,7 @@ COMPLIANT_COLUMNS = (
     "gap_rate",
     "predicted_rate",
     "relaxation",
+    "law",
 )  # columns of stiff forces
 CONTACT_LISTS = ("touching", "grips", "pieces", "seats", "flags", "piece_joints")
 WHEN, SIDES = ("seen", "ahead"), ("first", "second")

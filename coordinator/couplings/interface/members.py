@@ -8,6 +8,7 @@ from typing import Any
 
 from coordinator.engine.program import Ranges
 from coordinator.system import System
+from modular.forces import ForceStack
 
 Rows = tuple[Any, Ranges]  # a stack, and ranges of its rows
 
@@ -67,3 +68,21 @@ def without(rows: Ranges, others: Ranges) -> Ranges:
     """The rows of some ranges that are not in others."""
     left_out = {row for start, stop in others for row in range(start, stop)}
     return ranges_of(row for start, stop in rows for row in range(start, stop) if row not in left_out)
+
+
+def is_row(forces: Any, row: int) -> bool:
+    """Whether a force is a row of the interface."""
+    return isinstance(forces, ForceStack) and forces.row_form is not None and bool(forces.implicit[row] == 1)
+
+
+def watched(system: System, members: Members) -> list[int]:
+    """Elements of forces that read velocities and are exerted."""
+    reading = {
+        name
+        for forces, rows in members.forces
+        for name in forces.read_velocity
+        if any(first <= forces.row[name] < last for first, last in rows) and not is_row(forces, forces.row[name])
+    }
+    homes = [home for name, home in system.force_home.items() if name in reading]
+    pairs = [pair for home in homes for pair in zip(home.starts, home.counts, strict=True)]
+    return [start + k for start, count in pairs for k in range(count)]

@@ -30,7 +30,7 @@ from coordinator.couplings.interface.position_stage import (
     STALLED_TOLERANCE_FACTOR,
 )
 from coordinator.couplings.interface.reactions import added_up
-from coordinator.couplings.interface.velocity_stage import kick, nobody, update_operator
+from coordinator.couplings.interface.velocity_stage import kick, nobody, update_operator, weigh
 from coordinator.couplings.interface.verbs import (
     ACCEPT_STEP,
     BEGIN,
@@ -43,7 +43,7 @@ from coordinator.couplings.interface.verbs import (
 )
 from modular.elements import STEP, TIME
 from modular.kernel import kernel
-from modular.loop import NO_FAILED_ROW
+from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 MAX_PLAIN_ROUNDS = 8  # rounds in which reactions of gliding joints come to agree by means alone
@@ -153,15 +153,6 @@ def update_one(interface: View, matrix: int) -> None:
 
 
 @kernel
-def weigh(interface: View, elements: View, weight: float) -> None:
-    """Of a tick in parts: what others exert on these components, as often as it counts in half of one (`force_before`: once)."""
-    if interface.parted == 1:
-        for k in range(interface.toll_count):
-            for c in range(elements.force.shape[0]):
-                elements.force[interface.tolls[k], c] = weight * elements.force_before[interface.tolls[k], c]
-
-
-@kernel
 def go_back(interface: View, elements: View, h: float, time: float) -> None:
     """To where the step began."""
     elements.clock[TIME] = time - h
@@ -170,8 +161,8 @@ def go_back(interface: View, elements: View, h: float, time: float) -> None:
     play(interface, EXERT)
 
 
-@kernel
-def iterate_step(interface: View, elements: View, h: float, time: float) -> int:
+@loop
+def iterate_step_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """The reactions of joints that lock velocities alone, the same in both halves of a step; who went wrong, or -1.
 
     Such a joint stops nothing by what it does in the first half: nothing there tells its reaction. With one and the same in
@@ -181,6 +172,7 @@ def iterate_step(interface: View, elements: View, h: float, time: float) -> int:
     has lost much of it by then; where means would take too long, the last two differences tell how much of one is to be taken
     (B. M. Irons, R. C. Tuck, Int. J. Numer. Methods Eng. 1 (1969) 275).
     """
+    h, time = elements.clock[STEP], elements.clock[TIME]
     before, hastened, most = 0.0, False, interface.most_turns
     interface.relaxation = 0.5
     play(interface, SAVE_START)
@@ -219,3 +211,6 @@ def iterate_step(interface: View, elements: View, h: float, time: float) -> int:
             return NO_FAILED_ROW
         before = change
     return nobody(interface, UNEQUAL)
+
+
+LOOPS = {"iterate_step": iterate_step_loop}

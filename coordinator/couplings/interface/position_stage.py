@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coordinator.couplings.interface.fields import ERROR, OPEN, SIZE, WORK, numbers_at
-from coordinator.couplings.interface.playing import largest_of_all, play
+from coordinator.couplings.interface.playing import largest_of_all, of_all, play
 from coordinator.couplings.interface.reactions import reach_of_rounding, read_errors
 from coordinator.couplings.interface.verbs import DRIFT, SOLVE, SOLVE_AHEAD, UPDATE_OPERATOR_AHEAD, USE_LAST_REACTIONS
 from modular.elements import STEP
@@ -62,7 +62,7 @@ def judge(interface: View, elements: View, turns: int, open_: int) -> int:
         error, rounding = largest_of_all(interface, error, rounding)
     if not error < np.inf:
         return LOST
-    if turns > 0 and error <= 1.0 and open_ < 0:
+    if (turns > 0 or interface.slack > 1.0) and error <= interface.slack and open_ < 0:
         return CLOSED
     if (ahead or (local and turns > 0)) and open_ < 0 and STALL_RATIO * before < error:  # it falls no more
         if not local:
@@ -78,28 +78,41 @@ def judge(interface: View, elements: View, turns: int, open_: int) -> int:
         return CLOSED  # with what there is
     interface.before = error
     interface.turns += 1
-    if not local and turns > 0 and not error * error * error <= before * before:
-        interface.looks_ahead = 1  # two more turns like this would not be enough
+    if not local and turns > 0 and not falls_soon_enough(interface, error, before):
+        interface.looks_ahead = 1
         return AHEAD_ANEW
     return AHEAD if ahead else PLAIN
+
+
+@kernel
+def falls_soon_enough(interface: View, error: float, before: float) -> bool:
+    """Whether two more turns like the last close the joints; beside dampers, where guesses are far, four: V costs as many."""
+    share = error / before
+    goes_on = error * share * share
+    if interface.damped == 1:
+        goes_on *= share * share
+    return bool(goes_on <= interface.slack)
 
 
 @kernel
 def closes(interface: View, elements: View) -> bool:
     """Whether Newton's iteration from the reactions that there are closes all joints, as far as rounding lets it."""
     begin_rounds(interface, elements)
+    interface.too_far, open_ = 0, NO_FAILED_ROW
     for turns in range(interface.most_turns):
         open_ = play(interface, DRIFT)
         found = judge(interface, elements, turns, open_)
         if found == CLOSED:
             return True
         if found == LOST:
+            interface.too_far = 1
             return False
         if found == AHEAD_ANEW:
             elements.ahead[0] = 1.0
             play(interface, UPDATE_OPERATOR_AHEAD)
             elements.ahead[0] = 0.0
         play(interface, SOLVE if found == PLAIN else SOLVE_AHEAD)
+    interface.too_far = 1 if of_all(interface, 0.0 if open_ < 0 else 1.0) > 0.0 else 0
     return False
 
 

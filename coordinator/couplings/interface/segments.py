@@ -35,12 +35,11 @@ def segments_of(
 ) -> dict[int, Segment]:
     """All segments by their numbers, mostly without regard to which rows take part; joints are equipped for them.
 
-    With `collectives` they are of a part of the whole, and frames are exchanged where that is needed. `at_border`: how many rows of
+    With `collectives` they are of a part of the whole, and frames are exchanged where needed. `boundary_rows`: how many rows of
     a stack of joints, by its identity, go across a border; these come first, and wait for what the others say.
     """
     bodies, joints, forces = ([stack for stack, _ in rows] for rows in (members.bodies, members.stacks, members.forces))
-    compliant = interface.compliant_rows
-    books = [(stack, "account") for stack in (*joints, *forces)]
+    compliant, books = interface.compliant_rows, [(stack, "account") for stack in (*joints, *forces)]
     elements.loops |= gluing.ELEMENT_LOOPS
     toll: list[Operation] = [(interface, "toll")] if members.tolls else []
 
@@ -122,10 +121,20 @@ def segments_of(
         at.MOVE_ALONG: [(elements, "move_along")],
         at.COMPUTE_REACTIONS: [(interface, "compute_reactions")],
         **{which: compliant_(verb) for which, verb in COMPLIANT_VERBS.items()},
+        **_trying(interface, [*bodies_("respond"), *joints_("compute_joint_response"), *compliant_("compute_gains")]),
         at.SHARE_LARGEST: exchange(kinds.MOST),
         at.SHARE_SUMMANDS: exchange(kinds.SUMMANDS),
         at.SHARE_SUMS: exchange(kinds.SUMS),
     }  # fmt: skip
+
+
+def _trying(interface: Any, responding: Segment) -> dict[int, Segment]:
+    """What a step is tried by, where something must know of its end."""
+    return {
+        at.RESPOND: responding if interface.damped else [],
+        at.FIND_END_RATES: [(interface, "find_end_rates")] if interface.damped else [],
+        at.ITERATE_STEP: [(interface, "iterate_step")] if interface.glides else [],
+    }
 
 
 def _seeing(interface: Any, forces: list[Any]) -> Segment:

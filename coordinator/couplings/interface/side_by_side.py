@@ -155,8 +155,14 @@ class SideBySide(Table):
     @property
     def counters(self) -> dict[str, float]:
         """Rounds of all."""
-        turns = [float(part.turns) for part in self.parts] if self.copies is None else self.copies.numbers("turns")
-        return {"rounds": float(np.sum(turns))}
+        found = {
+            name: float(np.sum(self._each(counted))) for name, counted in (("rounds", "turns"), ("parts", "parts"))
+        }
+        return found if found["parts"] else {"rounds": found["rounds"]}
+
+    def _each(self, name: str) -> Sequence[float]:
+        """A number of each interface."""
+        return [float(getattr(part, name)) for part in self.parts] if self.copies is None else self.copies.numbers(name)
 
     def reason(self, name: str, coupling: str) -> str | None:
         """Each is looked at by itself (coordinator/ensemble)."""

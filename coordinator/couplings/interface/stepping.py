@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator.couplings.interface.fields import SHAPE
-from coordinator.couplings.interface.nonholonomic import go_back, iterate_step, weigh
+from coordinator.couplings.interface.nonholonomic import go_back
 from coordinator.couplings.interface.playing import play
-from coordinator.couplings.interface.velocity_stage import factorise_both, kick, update_operator
+from coordinator.couplings.interface.velocity_stage import factorise_both, kick, update_operator, weigh
 from coordinator.couplings.interface.verbs import (
     ACCEPT_STEP,
     ACCOUNT,
@@ -19,11 +19,14 @@ from coordinator.couplings.interface.verbs import (
     CLOSE_PLACES,
     COMPUTE_GAINS,
     EXTRAPOLATE_OTHER_SIDES,
+    FIND_END_RATES,
     INVALIDATE,
+    ITERATE_STEP,
     MEASURE,
     PREDICT_EFFORTS,
     PREDICT_REACTIONS,
     SAVE_START,
+    SHOW,
 )
 from coordinator.couplings.interface.walls import walls_are_near
 from modular.elements import STEP, TIME
@@ -54,9 +57,10 @@ def prepare_step(interface: View, elements: View, h: float, time: float) -> int:
             factorise_both(interface)
             interface.gains_step = h
         play(interface, PREDICT_EFFORTS)
-    if interface.glides == 1 or interface.damped == 1:
-        return iterate_step(interface, elements, h, time)
-    return NO_FAILED_ROW
+    elements.clock[STEP], elements.clock[TIME] = h, time
+    if interface.glides == 1:
+        return play(interface, ITERATE_STEP)
+    return play(interface, FIND_END_RATES) if interface.damped == 1 else NO_FAILED_ROW
 
 
 @kernel
@@ -72,7 +76,9 @@ def lead(interface: View, elements: View, h: float, time: float) -> int:
     play(interface, ACCOUNT)
     elements.clock[STEP] = h
     play(interface, ACCEPT_STEP)
+    interface.tried = 1 if interface.damped == 1 and interface.glides == 0 else 0
     update_operator(interface)
+    interface.tried = 0
     return NO_FAILED_ROW
 
 
@@ -90,7 +96,10 @@ def follow(interface: View, elements: View, h: float) -> int:
 
 @kernel
 def in_parts(interface: View, elements: View, h: float, time: float) -> int:
-    """The same in steps as long as stiff forces let them be: where geometry turns far in one, none closes what they leave."""
+    """The same in steps as long as stiff forces let them be: where geometry turns far in one, none closes what they leave.
+
+    Nor is there one that keeps the shape of a body which turns too far by itself, as the end of a whip (`too_far`).
+    """
     wrong, part, done = NO_FAILED_ROW, h, 0.0
     while abs(done) < abs(h):
         end = time if part == h else time - h + done + part
@@ -98,12 +107,19 @@ def in_parts(interface: View, elements: View, h: float, time: float) -> int:
             play(interface, SAVE_START)
         wrong = stage(interface, elements, part, end)
         if wrong < 0:
+            if interface.implicit == 0 and part != h:
+                interface.parts += 1
             done += part
-            part = min(2.0 * part, h - done) if interface.implicit > 0 else h - done
+            part = min(2.0 * part, h - done)
             continue
-        if interface.implicit == 0 or part <= LEAST_PART * h:
+        if part <= LEAST_PART * h or (
+            interface.implicit == 0 and (interface.too_far == 0 or interface.stage_count > 1)
+        ):
             break
-        go_back(interface, elements, part, end)
+        if interface.implicit > 0:
+            go_back(interface, elements, part, end)
+        else:  # bodies still stand where the step began
+            play(interface, SHOW)
         play(interface, MEASURE)
         play(interface, INVALIDATE)
         part *= 0.5
@@ -137,9 +153,7 @@ def advance_loop(start: int, stop: int, interface: View, elements: View) -> int:
         passed += share
         interface.trend = 1.0 if even else trend(interface, k)
         h, time = share * step, end - (1.0 - passed) * step
-        wrong = (
-            in_parts(interface, elements, h, time) if interface.implicit > 0 else stage(interface, elements, h, time)
-        )
+        wrong = in_parts(interface, elements, h, time)
         if wrong >= 0:
             break
     elements.clock[STEP], elements.clock[TIME] = step, end

@@ -128,11 +128,20 @@ def kick(interface: View, elements: View) -> int:
 
 
 @kernel
+def weigh(interface: View, elements: View, weight: float) -> None:
+    """Of a tick in parts: what others exert on these components, as often as it counts in half of one (`force_before`: once)."""
+    if interface.parted == 1:
+        for k in range(interface.toll_count):
+            for c in range(elements.force.shape[0]):
+                elements.force[interface.tolls[k], c] = weight * elements.force_before[interface.tolls[k], c]
+
+
+@kernel
 def update_operator(interface: View) -> None:
     """What joints answer to each other through the bodies, where these stand and joints are linearised."""
     interface.matrix = WORK
     play(interface, UPDATE_OPERATOR)
-    if interface.matrix_of_all == RATES:
+    if interface.matrix_of_all == RATES and interface.tried == 0:
         interface.matrix = RATES
         play(interface, FACTORISE)
     play(interface, SEE_THROUGH)

@@ -42,6 +42,9 @@ from __future__ import annotations
     EVALUATE_LAWS,
     SEE_THROUGH,
     LOOK_AHEAD,
-) = range(12, 36)
+    RESPOND,
+    FIND_END_RATES,
+    ITERATE_STEP,
+) = range(12, 39)
 WIDTH = 5  # of the program
 ADDRESS, COMPONENT, FROM, TO, WHO = range(WIDTH)
