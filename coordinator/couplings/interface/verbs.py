@@ -42,6 +42,8 @@ from __future__ import annotations
     EVALUATE_LAWS,
     SEE_THROUGH,
     LOOK_AHEAD,
-) = range(12, 36)
+    DECIDE,
+    RENEW_GRIPS,
+) = range(12, 38)
 WIDTH = 5  # of the program
 ADDRESS, COMPONENT, FROM, TO, WHO = range(WIDTH)
