@@ -17,6 +17,7 @@ from coordinator.checks.diagnosis import diagnose, in_words
 from coordinator.checks.foretelling import Foreteller
 from coordinator.checks.inspection import Inspection
 from coordinator.couplings import Coupling, Penalty
+from coordinator.couplings.implicit import found_forces
 from coordinator.couplings.named import coupling_named
 from coordinator.couplings.resting import begin_at_rest
 from coordinator.distributed.workers.distributed_run import (
@@ -405,7 +406,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         disturb(system)
         coupling.configure(system, dt)
         coupling.settle(system, dt, touched)
-        if system.implicit_forces:
+        if found_forces(system):
             self.check_divisible()
         self.foreteller.note_start(self, begin_at_rest(system, coupling, dt))
         self._log_margins(touched)

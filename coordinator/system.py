@@ -371,7 +371,7 @@ class System:
         return [
             forces.names[row]
             for forces in self.forces
-            if isinstance(forces, ForceStack)
+            if isinstance(forces, ForceStack) and not forces.rubbing()
             for row in forces.implicit_rows()
         ]
 

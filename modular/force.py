@@ -52,6 +52,11 @@ class Force(Component):
         return None
 
     @property
+    def order_as_row(self) -> int | None:
+        """The same where a coupling finds it together with joints, and locates within ticks where it begins and ends."""
+        return self.order
+
+    @property
     def bounces(self) -> bool:
         """Whether what it strikes parts with a share of the velocity with which it came."""
         return False

@@ -24,6 +24,7 @@ class ForceStack(Booked):
 
     row_columns: ClassVar[tuple[str, ...]] = ()  # by which gaps are measured, or shapes that tell how
     row_taker: ClassVar[int] = DISSIPATED  # the line of the ledger of what rows with dampers lose
+    row_class: ClassVar[type[CompliantRows]] = CompliantRows
     compliance: Array  # of those that may be rows: what both bodies answer through each
     implicit: Indices  # 1 where it is stiffer than steps, and so a row of the interface
 
@@ -35,6 +36,14 @@ class ForceStack(Booked):
     def may_be_row(self, row: int, owners: Sequence[str]) -> bool:
         """Whether one of them, between such bodies, may be a row of the interface: its law is a straight line."""
         return self.row_form is not None
+
+    def rubbing(self) -> list[int]:
+        """Which of them are dry friction that is a row of the interface under every step (modular/friction_rows.py)."""
+        return []
+
+    def take_rubbing(self, rows: Sequence[int]) -> None:
+        """From here on these are such rows."""
+        self.implicit[rows] = 1
 
     def most_turned(self, rows: Sequence[int], elements: Elements) -> Array:
         """How many times as much its ports answer along its line at most, as bodies may turn, of each of these rows."""
@@ -50,7 +59,7 @@ class ForceStack(Booked):
     def as_rows(self, these: Sequence[int], motions: int = RIGID_BODY_MOTIONS) -> CompliantRows:
         """These, on the same elements."""
         assert self.row_form is not None
-        made = CompliantRows(self.row_form, self.first_side.shape[1], motions)
+        made = self.row_class(self.row_form, self.first_side.shape[1], motions)
         copied: list[str] = []
         for name, kind, _, shape in self.fields():
             if name in self.row_columns:

@@ -338,8 +338,8 @@ def compute_total_compliance(forces: View, elements: View, n: int) -> None:
     forces.compliance[n, 0, 0] = seen
 
 
-@loop
-def request_load_loop(start: int, stop: int, forces: View, elements: View) -> int:
+@kernel
+def demand_rows(start: int, stop: int, forces: View, elements: View) -> None:
     """dt^2 k + 4 dt c along the coordinate; a stiffness that is not given is chosen so that the step can bear it with ease."""
     dt, scratch = forces.stage[DEMANDED] * elements.clock[GAIN_STEP], scratch_of(forces)
     for n in range(start, stop):
@@ -367,6 +367,12 @@ def request_load_loop(start: int, stop: int, forces: View, elements: View) -> in
         forces.damper[n, 0, 0] = 4.0 * dt * gains[DAMPING]
         forces.block[n, 0, 0] = forces.spring[n, 0, 0] + forces.damper[n, 0, 0]
     spare_implicit_rows(start, stop, forces)
+
+
+@loop
+def request_load_loop(start: int, stop: int, forces: View, elements: View) -> int:
+    """Tell the bodies what forces along coordinates ask of a step."""
+    demand_rows(start, stop, forces, elements)
     request_load_rows(start, stop, forces, elements)
     return NO_FAILED_ROW
 

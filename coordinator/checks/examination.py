@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import inf
 
@@ -13,6 +13,7 @@ from coordinator.building.homes import JointHome
 from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond, in_words
 from coordinator.checks.softness import joint_share
+from coordinator.couplings.implicit import located_friction
 from coordinator.couplings.interface.bounds import resolving_steps
 from coordinator.record.verdict import MAX_ERROR_SHARE
 from coordinator.record.ways import extent_of
@@ -58,6 +59,7 @@ class Examination:
         str, float
     ]  # those that limit no step, because they are found; with which step [s] they would be exerted
     advice: list[str]
+    friction: list[str] = field(default_factory=list)  # dry, whose switches are located within steps
 
     @property
     def redundancy(self) -> int | None:
@@ -89,6 +91,7 @@ def examine(simulation: CheckContext) -> Examination:
         joints=reports,
         springs={name: margins[name] for name in system.force_home if name in margins},
         implicit=resolving_steps(system, simulation.dt),
+        friction=located_friction(system),
         advice=[*(_said_twice(simulation, equations) if equations else []), *_advice(simulation, reports)],
     )
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from coordinator.checks import carrying
 from coordinator.checks.context import CheckContext
 from coordinator.checks.verification import Control, Progress, Verification, control, verify
+from coordinator.couplings.implicit import located_friction
 from coordinator.couplings.margins import tightest
 from coordinator.engine.one_at_a_time import Turn, one_at_a_time
 from coordinator.record.run import Run
@@ -112,6 +113,11 @@ class Inspection:
     def implicit_forces(self: Inspected) -> list[str]:
         """Forces that change faster than the step resolves: they limit it no more, and what is fast in them is damped."""
         return self.system.implicit_forces
+
+    @property
+    def located_friction(self: Inspected) -> list[str]:
+        """Dry friction that is a joint while it sticks; where it begins to slide, and ends, is located within the step."""
+        return located_friction(self.system)
 
     @property
     def tightest(self: Inspected) -> tuple[str, float] | None:

@@ -15,10 +15,11 @@ from coordinator.building.homes import JointHome
 from coordinator.continuation.relocation import Moves, moves_for
 from coordinator.couplings import Coupling
 from coordinator.couplings.implicit import may_be_implicit
-from coordinator.couplings.interface.interface import Interface, tolerate
+from coordinator.couplings.interface.interface import Interface
 from coordinator.couplings.interface.members import Members
 from coordinator.couplings.interface.mixture_events import release_springs
 from coordinator.couplings.interface.projection import project_positions
+from coordinator.couplings.interface.tolerances import tolerate
 from coordinator.couplings.with_components import WithComponents
 from coordinator.distributed.workers.distributed_run import check_divisible
 from coordinator.events.bulk_add import undisturbed

@@ -10,6 +10,7 @@ from coordinator.engine.program import TickProgram
 from coordinator.system import System
 from modular.component import Component
 from modular.errors import CouplingError
+from modular.force import Force
 from modular.names import first_few
 
 
@@ -92,6 +93,10 @@ class Coupling(Component):
     def forces_found(self, system: System) -> set[str]:
         """Forces that are found together with the reactions of joints where the step does not resolve them (implicit.py)."""
         return set()
+
+    def order_beside(self, force: Force) -> int | None:
+        """Of which order in the step a force lets a run be; None: of any."""
+        return force.order
 
     def unseen_by_blows(self, system: System, force: str) -> Iterable[str]:
         """Glued joints that do not count where a force finds how the bodies that it strikes answer it."""

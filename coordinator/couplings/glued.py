@@ -14,19 +14,20 @@ from typing import Any, ClassVar, cast
 
 from coordinator.couplings.compositions import LIMITS, ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
-from coordinator.couplings.implicit import may_be_implicit, names_of, take_implicit
+from coordinator.couplings.implicit import may_be_implicit, names_of, refuse_among_workers, take_implicit, take_rubbing
 from coordinator.couplings.interface.fields import OPEN
-from coordinator.couplings.interface.interface import Interface, tolerate
+from coordinator.couplings.interface.interface import Interface
 from coordinator.couplings.interface.projection import project_velocities
 from coordinator.couplings.interface.side_by_side import SideBySide
 from coordinator.couplings.interface.substep_search import TRIED_DIVISORS, can_repeat_a_tick, divisions_that_converge
+from coordinator.couplings.interface.tolerances import tolerate
 from coordinator.couplings.margins import stability_margins
 from coordinator.engine.program import STRIKES, Operation, TickProgram, compiled
 from coordinator.system import System
 from modular.body import DriftsAndKicks, GivesCompliance, PredictsAndCorrects
 from modular.elements import GAIN_STEP
 from modular.errors import CouplingError, ModelError
-from modular.force import TakesEvenStages
+from modular.force import Force, TakesEvenStages
 from modular.internal_gains import InternalGains
 from modular.names import first_few
 from modular.newmark import Newmark
@@ -37,7 +38,8 @@ class Glued(Coupling):
     """Exact joints between components that step on their own; `order` 2, 4, 6 or 8 in dt, which is the macro step.
 
     `tolerance`: what joints and bodies may leave open, as a share of the extent of the system. `implicit_forces`: those that a
-    step of order 2 does not resolve are found together with reactions, and not exerted as they stand (modular/compliant.py).
+    step of order 2 does not resolve are found together with reactions, and not exerted as they stand (modular/compliant.py), and
+    dry friction at every order, with where it begins to stick and to slide (modular/friction_rows.py).
     """
 
     verbs: ClassVar[tuple[str, ...]] = (
@@ -82,11 +84,20 @@ class Glued(Coupling):
         """Some stages go back in time; walls ask for even ones instead (coordinator/couplings/interface/walls.py)."""
         for stack in [*system.bodies, *system.forces]:
             even = isinstance(stack, TakesEvenStages) and compiled((stack, "look_ahead"))
-            marks = ("forward_only", "slips", *(() if even else ("begins_and_ends",)))
+            slips = "springs_slip" if self.implicit_forces and hasattr(stack, "springs_slip") else "slips"
+            marks = ("forward_only", slips, *(() if even else ("begins_and_ends",)))
             if any(getattr(stack, mark, False) for mark in marks):
                 raise CouplingError(
                     f"{type(self).__name__}: a step of order {self.order} goes back in time in some of its stages, and "
                     f"{first_few(cast(Any, stack).names)} cannot; take order=2."
+                )
+        for stack in system.joints:
+            rubs = self.implicit_forces and any(forces.rubbing() for forces in may_be_implicit(system))
+            if rubs and stack.count and not stack.form.holonomic:
+                raise CouplingError(
+                    f"{type(self).__name__}: where dry friction begins to stick or to slide is located by trying steps, and so are "
+                    f"reactions of joints that lock velocities alone ({first_few(stack.names)}), which cannot both be at order "
+                    f"{self.order}; take order=2."
                 )
 
     def _interface(self, system: System) -> Interface | SideBySide:
@@ -125,10 +136,14 @@ class Glued(Coupling):
 
         That is at every tick where a joint may break: what it carries must not depend on when samples are taken.
         """
-        return self.divided(system) if self._interface(system).compiled else None
+        return self._program(system) if self._interface(system).compiled else None
 
     def divided(self, system: System) -> TickProgram | None:
         """The same for workers, also where something is plain Python: the step itself calls it."""
+        refuse_among_workers(system, type(self).__name__)
+        return self._program(system)
+
+    def _program(self, system: System) -> TickProgram:
         interface = self._interface(system)
         react: list[Operation] = [(interface, "compute_reactions")]
         step: list[Operation] = [(interface, "advance")]
@@ -160,10 +175,19 @@ class Glued(Coupling):
         """Those whose law allows it, where no stage goes back in time: nothing can damp there."""
         return names_of(system) if self.implicit_forces and self.order == 2 else set()
 
+    def order_beside(self, force: Force) -> int | None:
+        """Dry friction lets it be of any, where its switches are located."""
+        return force.order_as_row if self.implicit_forces else force.order
+
     def _take_implicit(self, system: System, dt: float, touched: Iterable[str]) -> bool:
         """Forces that the step does not resolve become rows of the interface, and stay it; whether there are any."""
-        if not self.implicit_forces or self.order > 2 or not may_be_implicit(system):
+        if not self.implicit_forces or not may_be_implicit(system):
             return False
+        rubbing = take_rubbing(system)
+        if rubbing:
+            system.cache.pop("interface", None)
+        if rubbing or self.order > 2:
+            return rubbing
         found = take_implicit(system, self.margins(system, dt, list(touched)))
         if found:
             system.cache.pop("interface", None)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import inf
+from typing import Any
 
 import numpy as np
 
 from coordinator.system import System
 from modular.elements import Array
+from modular.errors import ModelError
 from modular.forces import ForceStack
 from modular.load_sharing import growth
+from modular.names import first_few
 
 IMPLICIT_MARGIN = 1.5  # of a force: below it is found
 SOFT = 2.0 * IMPLICIT_MARGIN  # of a force alone: what has more is not found for its neighbours
@@ -53,6 +56,42 @@ def take_implicit(system: System, margins: Mapping[str, float], among: Collectio
         rows = [forces.row[name] for name in found if name in forces.row and alone[name] < limit]
         forces.implicit[rows] = 1
     return True
+
+
+def take_rubbing(system: System) -> bool:
+    """Dry friction that holds by no spring of its own is found from here on; whether there is any that was not."""
+    new = False
+    for forces in may_be_implicit(system):
+        rows = [row for row in forces.rubbing() if forces.implicit[row] == 0]
+        forces.take_rubbing(rows)
+        new = new or bool(rows)
+    return new
+
+
+def located_friction(system: System) -> list[str]:
+    """Dry friction that is a joint while it sticks, and whose switches are located within steps (modular/friction_rows.py)."""
+    stacks = [forces for forces in may_be_implicit(system) if forces.rubbing()]
+    return [forces.names[row] for forces in stacks for row in forces.implicit_rows()]
+
+
+def found_forces(system: System) -> list[str]:
+    """All that are found together with reactions, and not exerted as they stand."""
+    return [*system.implicit_forces, *located_friction(system)]
+
+
+def refuse_among_workers(system: System, coupling: str) -> None:
+    """Steps are divided where friction switches, all at the same instants: no worker knows those of the others."""
+    located = located_friction(system)
+    if located:
+        raise ModelError(
+            f"workers: {first_few(located)} sticks and slides, and where it changes is located in the step of the whole, which "
+            f"workers do not share; run in one process, or let springs hold what sticks by {coupling}(implicit_forces=False)."
+        )
+
+
+def is_located(forces: Any) -> bool:
+    """Whether all friction of a stack that slips is."""
+    return isinstance(forces, ForceStack) and len(forces.rubbing()) == len(forces.implicit_rows()) == forces.count
 
 
 def _alone(system: System, forces: ForceStack, names: Collection[str]) -> dict[str, float]:

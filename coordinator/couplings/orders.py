@@ -15,7 +15,7 @@ def order_of(coupling: Coupling, *models: Assembly) -> int | None:
     declared = coupling.declared_order
     if declared is None:
         return None
-    orders = (force.order for model in models for force in forces_of(model))
+    orders = (coupling.order_beside(force) for model in models for force in forces_of(model))
     return min([declared, *(order for order in orders if order is not None)])
 
 

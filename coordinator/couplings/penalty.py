@@ -22,9 +22,9 @@ from coordinator.couplings.adapting import (
 from coordinator.couplings.coupling import require
 from coordinator.couplings.equilibrium import carry_loads, just_made, start_as_predicted
 from coordinator.couplings.interface.bounds import margins_of
-from coordinator.couplings.interface.interface import tolerate
 from coordinator.couplings.interface.mixture import RuleInPython
 from coordinator.couplings.interface.mixture_events import settle
+from coordinator.couplings.interface.tolerances import tolerate
 from coordinator.couplings.margins import stability_margins
 from coordinator.couplings.rules import Stable, StiffnessRule
 from coordinator.couplings.with_components import WithComponents

@@ -10,6 +10,7 @@ import numpy as np
 
 from coordinator.building.models_apart import UnlikeModels
 from coordinator.couplings import Coupling, Glued, Penalty
+from coordinator.couplings.implicit import found_forces, located_friction
 from coordinator.couplings.rules import Shannon, Stable
 from coordinator.engine.program import STRIKES, compiled, encountering
 from coordinator.ensemble.apart import Heard
@@ -81,6 +82,8 @@ def _why_forces(variants: Variants, coupling: Coupling, settings: dict[str, Any]
             system = simulation.system
             if system.implicit_forces:
                 return f"'{system.implicit_forces[0]}' is stiffer than the step, and found together with the joints"
+            if located_friction(system):
+                return f"'{located_friction(system)[0]}' begins to stick and to slide at instants of its own"
             if system.groups:
                 return "bodies are merged"
             for stack in system.forces:
@@ -117,13 +120,13 @@ def run_stacked(
         try:
             with Simulation(copies, coupling=coupling, **settings) as simulation:
                 system = simulation.system
-                if system.implicit_forces or system.groups:  # the first variant has none
+                if found_forces(system) or system.groups:  # the first variant has none
                     raise Apart([[k] for k in which])
                 simulation.schedule.dry_run_done = True  # the first variant has compiled what its events need
                 begun = simulation.tick < round(until / simulation.dt)
                 simulation.past.given.leave_untold()  # a run of one tells of the model
                 run = simulation.run(until)
-                if system.implicit_forces or system.groups:  # an event has brought some
+                if found_forces(system) or system.groups:  # an event has brought some
                     raise Apart([[k] for k in which])
         except Diverged as error:
             found = names.variant(error.component)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.couplings.implicit import is_located
 from coordinator.couplings.orders import order_of
 from coordinator.record.beginning import Beginning
 from coordinator.record.context import RecordContext
@@ -107,7 +108,11 @@ class Past:
         damps = bool(simulation.system.implicit_forces)
         recorded = Recorded(taken, forms, bodies, float(simulation.dt), gravity, beta, coupling.at_once, damps)
         rises = order_of(coupling, self.given.to_look_at, simulation.assembly) == coupling.declared_order
-        least = any(getattr(stack, what, False) for stack in simulation.system.forces for what in WITHIN_TICKS)
+        least = any(
+            getattr(stack, what, False) and not is_located(stack)
+            for stack in simulation.system.forces
+            for what in WITHIN_TICKS
+        )
         # a tick in which a body turns by a radian is seen by no sample
         least = least or coupling.counters(simulation.system).get("parts", 0.0) > 0.0
         try:

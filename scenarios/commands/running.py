@@ -105,6 +105,12 @@ def print_margin(console: Console, simulation: Simulation) -> None:
             console,
             f"implicit: {first_few(simulation.implicit_forces, 6)}; what changes faster than the step resolves is damped",
         )
+    if simulation.located_friction:
+        say(
+            console,
+            f"dry friction: {first_few(simulation.located_friction, 6)}; joints while they stick, and where they begin to slide "
+            "and to stick is located within steps",
+        )
     if simulation.tightest is None:
         why = "all solved at once" if simulation.assembly.joints else "no joints"
         say(console, f"{why}, so no stability limit")

@@ -75,7 +75,7 @@ def _joints(found: Examination) -> Table | None:
 
 
 def _springs(found: Examination) -> Table | None:
-    if not found.springs and not found.implicit:
+    if not found.springs and not found.implicit and not found.friction:
         return None
     table = plain_table("Springs and dampers", "name")
     table.add_column(Text("margin"), justify="right")
@@ -83,6 +83,10 @@ def _springs(found: Examination) -> Table | None:
         table.add_row(Text(name), Text(margin_text(margin)), style="yellow" if margin < 1 else "")
     for name, step in list(found.implicit.items())[:MAX_JOINTS]:
         table.add_row(Text(name), Text(f"no limit: implicit (resolved from {step:.2g} s on; what is faster is damped)"))
+    for name in found.friction[:MAX_JOINTS]:
+        table.add_row(
+            Text(name), Text("no limit: dry friction (a joint while it sticks; where it slides is located in the step)")
+        )
     return table
 
 

@@ -69,7 +69,7 @@ def lack(interface: View) -> tuple[Any, Any, Any]:
     and the largest effort."""
     lacked, most, change, largest = interface.lacked, 0.0, 0.0, 0.0
     for k in range(interface.joint_count):
-        if interface.joints[k, GAP_RATE] != 0:
+        if interface.joints[k, LAW] != 0:
             speed, expected = numbers_at(interface.joints[k, GAP_RATE]), numbers_at(interface.joints[k, PREDICTED_RATE])
             law, at = numbers_at(interface.joints[k, LAW]), interface.joints[k, RIGHT]
             effort = numbers_at(interface.joints[k, EFFORT])
@@ -87,7 +87,7 @@ def lack(interface: View) -> tuple[Any, Any, Any]:
 def expect(interface: View) -> None:
     """A row alone knows how its end answers: what it expects next, from what it lacked."""
     for k in range(interface.joint_count):
-        if interface.joints[k, GAP_RATE] != 0:
+        if interface.joints[k, LAW] != 0:
             expected, share = (
                 numbers_at(interface.joints[k, PREDICTED_RATE]),
                 numbers_at(interface.joints[k, RELAXATION]),
@@ -103,7 +103,7 @@ def answer_places(interface: View, h: float) -> None:
     for row in range(interface.row_count):
         right[row] = 0.0
     for k in range(interface.joint_count):
-        if interface.joints[k, GAP_RATE] != 0:
+        if interface.joints[k, LAW] != 0:
             law, at = numbers_at(interface.joints[k, LAW]), interface.joints[k, RIGHT]
             give = numbers_at(interface.joints[k, PLACE_COMPLIANCE])
             for i in range(interface.joints[k, SIZE]):
@@ -113,7 +113,7 @@ def answer_places(interface: View, h: float) -> None:
         moved[row] = right[row]
         opened[row] = 0.0
     for k in range(interface.joint_count):
-        if interface.joints[k, GAP_RATE] != 0:
+        if interface.joints[k, LAW] != 0:
             law, at = numbers_at(interface.joints[k, LAW]), interface.joints[k, RIGHT]
             give = numbers_at(interface.joints[k, PLACE_COMPLIANCE])
             for i in range(interface.joints[k, SIZE]):
@@ -127,7 +127,7 @@ def answer_rates(interface: View, h: float) -> None:
     for row in range(interface.row_count):
         right[row] = asked[row] = 0.0
     for k in range(interface.joint_count):
-        if interface.joints[k, GAP_RATE] != 0:
+        if interface.joints[k, LAW] != 0:
             law, at = numbers_at(interface.joints[k, LAW]), interface.joints[k, RIGHT]
             give = numbers_at(interface.joints[k, RATE_COMPLIANCE])
             for i in range(interface.joints[k, SIZE]):
@@ -136,7 +136,7 @@ def answer_rates(interface: View, h: float) -> None:
                 right[at + i] = asked[at + i] * 2.0 / h
     solve(interface, matrix_of(interface, RATES))
     for k in range(interface.joint_count):
-        if interface.joints[k, GAP_RATE] != 0:
+        if interface.joints[k, LAW] != 0:
             at, give = interface.joints[k, RIGHT], numbers_at(interface.joints[k, RATE_COMPLIANCE])
             for i in range(interface.joints[k, SIZE]):
                 right[at + i] = opened[at + i] / h - asked[at + i] + 0.5 * h * give[i] * right[at + i]
@@ -153,7 +153,7 @@ def correct(interface: View, h: float) -> None:
         answer_rates(interface, h)
         change, largest = 0.0, 0.0
         for k in range(interface.joint_count):
-            if interface.joints[k, GAP_RATE] != 0:
+            if interface.joints[k, LAW] != 0:
                 for row in range(interface.joints[k, RIGHT], interface.joints[k, RIGHT] + interface.joints[k, SIZE]):
                     better = lacked[row] + right[row]
                     change = max(change, abs(better - awaited[row]))
@@ -162,7 +162,7 @@ def correct(interface: View, h: float) -> None:
         if change <= ENOUGH * largest:
             break
     for k in range(interface.joint_count):
-        if interface.joints[k, GAP_RATE] != 0:
+        if interface.joints[k, LAW] != 0:
             expected = numbers_at(interface.joints[k, PREDICTED_RATE])
             for i in range(interface.joints[k, SIZE]):
                 expected[i] += awaited[interface.joints[k, RIGHT] + i]
@@ -183,7 +183,7 @@ def slack_of(interface: View, elements: View, share: float) -> Any:
     """Times what joints may leave open: what they may in a try, a share of the least gap that makes all of the effort of a row."""
     h, way = elements.clock[STEP], np.inf
     for k in range(interface.joint_count):
-        if interface.joints[k, GAP_RATE] != 0:
+        if interface.joints[k, LAW] != 0:
             law, speed = numbers_at(interface.joints[k, LAW]), numbers_at(interface.joints[k, GAP_RATE])
             carried, give = numbers_at(interface.joints[k, CARRIED]), numbers_at(interface.joints[k, PLACE_COMPLIANCE])
             for i in range(interface.joints[k, SIZE]):

@@ -29,7 +29,9 @@ WHOLE_NUMBERS = (
     "tried",  # whether W of rates stands as it was factorised where a step that was tried has led
     "implicit", "damped",  # how many joints are stiff forces; whether any has a damper
     "parted",  # whether what others exert acts as impulses, at the first and at the last of several parts of a tick
-    "instant",  # whether these exert what they do, and are not solved for
+    "rubbing",  # how many joints are dry friction
+    "undivided",  # whether something counts by steps, so that none may be divided where friction switches
+    "instant",  # whether stiff forces exert what they do, and are not solved for; 2: nor does friction hold anything
     "anything_watched", "watched_count", "toll_count", "other_count", "touching_count", "piece_count",
     "trouble",  # why there is no next state
     "parts",  # of ticks in which a body turned too far
@@ -56,15 +58,16 @@ STRETCHES = (
     "found", "direction", "pushed",  # by local iterations
     "scratch", "blur", "reach", "whole", "rest",  # as large as the largest block
     "held_motions", "held_row",  # of a body that is struck (struck.py)
+    "reactions_before",  # of joints, where a step begins that is tried (switches.py)
 )  # fmt: skip
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
 # columns of the lists
-LISTS = {"joints": 25, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3,
+LISTS = {"joints": 26, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3,
          "touching": 7, "grips": 3, "pieces": 6, "seats": 4, "flags": 2, "piece_joints": 1}  # fmt: skip
 (
     SIZE, LENGTHS, GLIDING, RIGHT, DIAGONAL, ERROR, RATE, EFFORT, CARRIED, CLOSED, KICKED, FIRST, LAST, NEXT, BEYOND, MOVE,
-    MOVED, ACROSS, INDEX, PLACE_COMPLIANCE, RATE_COMPLIANCE, GAP_RATE, PREDICTED_RATE, RELAXATION, LAW,
-) = range(25)  # of a joint; the last six are addresses of forces that are rows (modular/compliant.py), and else 0  # fmt: skip
+    MOVED, ACROSS, INDEX, PLACE_COMPLIANCE, RATE_COMPLIANCE, GAP_RATE, PREDICTED_RATE, RELAXATION, LAW, GRIP,
+) = range(26)  # of a joint; the last seven are addresses of forces that are rows (modular/compliant.py), and else 0  # fmt: skip
 TARGET, ONE, OTHER, ROWS, COLUMNS = range(5)  # of a product of blocks
 WHERE_OF, BODY, HOLDS = range(3)  # of a side of a joint: its G, its body, and how many joints that holds
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coordinator.couplings.interface.fields import AGAIN, PIVOT_SHIFT
+from coordinator.couplings.interface.fields import AGAIN, GAP_RATE, GRIP, PIVOT_SHIFT, RATE, numbers_at
 from coordinator.couplings.interface.playing import largest_of_all, of_all, play
 from coordinator.couplings.interface.position_stage import REGULARISED_STALL_RATIO, STALL_RATIO
 from coordinator.couplings.interface.reactions import clear_reactions, read_rates
@@ -14,6 +14,7 @@ from coordinator.couplings.interface.verbs import (
     CLOSE_PLACES,
     COMPUTE_BIAS,
     COMPUTE_REACTIONS,
+    DECIDE,
     EVALUATE_LAWS,
     EXERT,
     FACTORISE,
@@ -26,6 +27,8 @@ from coordinator.couplings.interface.verbs import (
     SOLVE,
 )
 from modular.elements import STEP
+from modular.friction_rows import ACCELERATION, BIAS
+from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
@@ -34,12 +37,38 @@ REST = 1e-100  # [m/s]: what is slower stands; the time in which it goes anywher
 DIFFERENCE_LENGTH = 1e-2  # of the extent: how far one looks along the motion
 
 
+@kernel
+def clear_friction_bias(interface: View) -> None:
+    """Of nothing yet."""
+    for k in range(interface.joint_count if interface.rubbing > 0 else 0):
+        if interface.joints[k, GRIP] != 0:
+            numbers_at(interface.joints[k, GRIP])[BIAS] = 0.0
+
+
+@kernel
+def add_friction_bias(interface: View, weight: float) -> None:
+    """Of dry friction too, whether it is asked or not."""
+    for k in range(interface.joint_count if interface.rubbing > 0 else 0):
+        if interface.joints[k, GRIP] != 0:
+            numbers_at(interface.joints[k, GRIP])[BIAS] += weight * numbers_at(interface.joints[k, RATE])[0]
+
+
+@kernel
+def note_accelerations(interface: View) -> None:
+    """s'' of dry friction, by the rates to which a step of one second leads."""
+    for k in range(interface.joint_count if interface.rubbing > 0 else 0):
+        if interface.joints[k, GRIP] != 0:
+            grip, now = numbers_at(interface.joints[k, GRIP]), numbers_at(interface.joints[k, GAP_RATE])
+            grip[ACCELERATION] = numbers_at(interface.joints[k, RATE])[0] + grip[BIAS] - now[0]
+
+
 @loop
 def compute_bias_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """dJ/dt v of all joints to the bias, from their rates at places before and behind; elements are shown again afterwards."""
     right, bias = interface.right_side, interface.bias
     for i in range(interface.row_count):
         bias[i] = 0.0
+    clear_friction_bias(interface)
     speed = 0.0
     for k in range(interface.span_count):
         for n in range(interface.spans[k, 0], interface.spans[k, 1]):
@@ -55,6 +84,7 @@ def compute_bias_loop(start: int, stop: int, interface: View, elements: View) ->
         read_rates(interface)
         for i in range(interface.row_count):
             bias[i] += weight * right[i] / (12.0 * h)
+        add_friction_bias(interface, weight / (12.0 * h))
         play(interface, SHOW)
     elements.clock[STEP], elements.beyond[0] = step, 0.0
     return NO_FAILED_ROW
@@ -69,7 +99,7 @@ def compute_reactions_loop(start: int, stop: int, interface: View, elements: Vie
     step = elements.clock[STEP]
     elements.clock[STEP] = 1.0
     right, bias = interface.right_side, interface.bias
-    enter_instant(interface)
+    enter_instant(interface, False)
     interface.matrix, interface.factor = interface.matrix_of_all, 1.0
     play(interface, COMPUTE_BIAS)
     play(interface, MEASURE)
@@ -108,6 +138,7 @@ def compute_reactions_loop(start: int, stop: int, interface: View, elements: Vie
     play(interface, REEVALUATE)
     play(interface, SHOW)
     interface.added, interface.dependent = 0.0, dependent
+    note_accelerations(interface)
     elements.clock[STEP] = step
     if interface.implicit > 0:
         play(interface, MEASURE)  # stiff forces go on from how they stand and move now
@@ -118,7 +149,7 @@ def compute_reactions_loop(start: int, stop: int, interface: View, elements: Vie
 @loop
 def apply_joint_impulses_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Impulses of all joints together, which stop what moves against them."""
-    enter_instant(interface)
+    enter_instant(interface, True)
     clear_reactions(interface)
     interface.budget = interface.most_turns * interface.local_rounds
     read_rates(interface)
@@ -132,7 +163,7 @@ def apply_joint_impulses_loop(start: int, stop: int, interface: View, elements: 
 @loop
 def project_positions_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Places where all joints are closed, the nearest by mass: a drift of components that stand, in hardly any time."""
-    enter_instant(interface)
+    enter_instant(interface, True)
     clear_reactions(interface)
     play(interface, APPLY_MULTIPLIERS)
     open_ = play(interface, CLOSE_PLACES)
@@ -150,6 +181,8 @@ def settle_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """
     play(interface, EXERT)
     play(interface, COMPUTE_REACTIONS)
+    if interface.rubbing > 0:
+        play(interface, DECIDE)
     if interface.damped == 1:
         clear_reactions(interface)
     play(interface, HOLD_REACTIONS)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import ceil, log2
 from typing import Any, Self, cast
 
 import numpy as np
 
-from coordinator.building.models_apart import UnlikeModels
 from coordinator.couplings.interface import (
     damped,
+    deciding,
     fields,
     instantaneous,
+    macro_step,
     matrices,
     nonholonomic,
     position_stage,
@@ -37,6 +37,7 @@ from coordinator.couplings.interface.layout import lay_out
 from coordinator.couplings.interface.members import Members, all_rows, watched
 from coordinator.couplings.interface.segments import PAUSE, segments_of
 from coordinator.couplings.interface.struck import touching, write_touching
+from coordinator.couplings.interface.switches import KEPT_REACTIONS
 from coordinator.couplings.interface.through_joints import lists_of_pieces, take_seats
 from coordinator.couplings.interface.walls import tell_stages
 from coordinator.engine.program import Operation, compiled, perform
@@ -45,6 +46,7 @@ from modular import gluing
 from modular.compliant import DAMPING, CompliantRows
 from modular.elements import GAIN_STEP, TIME, Array, Indices
 from modular.forces import ForceStack
+from modular.friction_rows import FrictionRows
 from modular.table import Number, Table
 
 MAX_ITERATIONS = 40  # iterations of a step
@@ -74,6 +76,7 @@ class Interface(Table):
     # numbers (fields.py)
     glides: Number
     implicit: Number
+    rubbing: Number
     damped: Number
     joint_count: Number
     trouble: Number
@@ -180,8 +183,16 @@ class Interface(Table):
             self.method, self.local_rounds = relaxing.METHODS[local[0]], local[1]
         self.glides = glides
         self.watches_walls = tell_stages(self.members.forces, stages)
-        self.implicit = sum(rows.count for rows in self.compliant_rows)
+        rubbing = [rows for rows in self.compliant_rows if isinstance(rows, FrictionRows)]
+        self.rubbing = sum(rows.count for rows in rubbing)
+        self.implicit = sum(rows.count for rows in self.compliant_rows) - sum(rows.count for rows in rubbing)
         self.damped = any(rows.law[: rows.count, :, DAMPING].any() for rows in self.compliant_rows)
+        self.undivided = any(
+            getattr(forces, mark, False)
+            for forces, _ in self.members.forces
+            for mark in ("forward_only", "begins_and_ends")
+        )
+        self.loops |= macro_step.LOOPS | deciding.LOOPS if self.rubbing else {}
         self._lay_out(interface_joints, of_all)
 
     @classmethod
@@ -220,6 +231,7 @@ class Interface(Table):
             "scales": rows, "blurs": rows, "reaches": rows, "mismatch": rows if self.glides else 0,
             **dict.fromkeys(("lacked", "awaited", "asked", "moved", "opened"), rows if self.damped else 0), "summands": of_all,
             "body_sums": motions * len(layout.bodies), "found": local, "direction": local, "pushed": local,
+            "reactions_before": KEPT_REACTIONS * rows if self.rubbing else 0,
             "whole": layout.largest**2, "held_motions": motions * motions, "held_row": motions,
         }  # fmt: skip
         for name in fields.STRETCHES:
@@ -404,34 +416,6 @@ class Chained(Sequence[str]):
                 return names[place]
             place -= len(names)
         raise IndexError(place)
-
-
-def tolerate(system: System, share: float) -> None:
-    """What may stay open: a share of the extent of the system, and of a right angle.
-
-    Of the extent rounded up to a power of two: so models that differ a little are closed alike, and may stand side by side.
-    """
-    extents = extents_of(system)
-    alike: dict[float, list[int]] = {}
-    for model, extent in extents.items():
-        alike.setdefault(2.0 ** ceil(log2(extent)) if extent else 1.0, []).append(model)
-    if len(alike) > 1:
-        raise UnlikeModels(list(alike.values()))
-    system.elements.tolerance[:] = share * next(iter(alike), 1.0), share
-
-
-def extents_of(system: System) -> dict[int, float]:
-    """How far the bodies of each model that stands in the system reach [m]; there is one, but for ensembles."""
-    if system.parted is None:
-        return {0: max([float(np.abs(bodies.state()["q"]).max(initial=0.0)) for bodies in system.bodies] or [0.0])}
-    found: dict[int, float] = {}
-    for bodies in system.bodies:
-        q = bodies.state()["q"]
-        sizes = np.abs(q).reshape(len(q), -1).max(axis=1, initial=0.0).tolist()
-        for name, size in zip(bodies.names, sizes, strict=True):
-            model = system.parted(name)[1]
-            found[model] = max(found.get(model, 0.0), size)
-    return found
 
 
 def _key(system: System) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ import numpy as np
 from coordinator.system import System
 from modular.compliant import CompliantRows
 from modular.elements import Array, Indices
+from modular.friction_rows import KEPT, FrictionRows
 from modular.port import GROUND
 from modular.table import Table
 
@@ -44,6 +45,7 @@ class InterfaceJoint:
     index: int  # its place among all joints of the whole
     across: bool = False  # whether it goes across a border, where those who are apart have only joints of their own
     compliant: bool = False  # whether it is a force, with compliance
+    grip: int = 0  # where what is known of it lies, if it is dry friction (modular/friction_rows.py)
     degrees: Sequence[int] | None = None  # how many joints its bodies hold, where others than those at hand count
 
 
@@ -75,13 +77,19 @@ def compliant_joints_of(system: System, stacks: Sequence[CompliantRows], index: 
                     rows,
                     form.translations,
                     False,
-                    _in_stack(stack, row),
+                    _in_rows(stack, row) if isinstance(stack, FrictionRows) else _in_stack(stack, row),
                     0,
                     index + len(found),
                     compliant=True,
+                    grip=stack.grip(row) if isinstance(stack, FrictionRows) else 0,
                 )
             )
     return found
+
+
+def _in_rows(stack: FrictionRows, row: int) -> Callable[[str], int]:
+    within = _in_stack(stack, row)
+    return lambda column: stack.grip(row, column) if column in KEPT else within(column)
 
 
 def _in_stack(stack: Any, row: int) -> Callable[[str], int]:

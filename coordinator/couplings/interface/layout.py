@@ -26,6 +26,7 @@ COMPLIANT_COLUMNS = (
     "relaxation",
     "law",
 )  # columns of stiff forces
+SHARED_COLUMNS = 3  # of these: those of dry friction too
 CONTACT_LISTS = ("touching", "grips", "pieces", "seats", "flags", "piece_joints")
 WHEN, SIDES = ("seen", "ahead"), ("first", "second")
 
@@ -102,7 +103,8 @@ def lay_out(joints: Sequence[InterfaceJoint], *, local: bool = False) -> Layout:
         found.joints.append(
             (sizes[k], joint.translations, int(joint.glides), starts[k], diagonal[k], *map(joint.at, VECTORS),
              *(number for pair in zip(begin, end, strict=True) for number in pair), int(joint.across), joint.index,
-             *(joint.at(name) if joint.compliant else 0 for name in COMPLIANT_COLUMNS))
+             *(joint.at(name) if joint.compliant and not (joint.grip and column >= SHARED_COLUMNS) else 0
+               for column, name in enumerate(COMPLIANT_COLUMNS)), joint.grip)
         )  # fmt: skip
     on_bodies = _on_bodies(joints, place)
     if local:

@@ -25,6 +25,7 @@ from coordinator.couplings.interface.fields import (
     DIAGONAL,
     FIRST,
     GLIDING,
+    GRIP,
     LAST,
     LENGTHS,
     MACHINE_EPSILON,
@@ -171,13 +172,15 @@ def share_out(work: Array, row: int, at: int, size: int, whole: Array, frail: bo
 def compliance_of(interface: View, k: int, i: int, places: bool) -> Any:
     """What a row of a stiff force gives by itself."""
     give = numbers_at(interface.joints[k, PLACE_COMPLIANCE if places else RATE_COMPLIANCE])
-    return UNASKED if interface.instant == 1 else give[i]
+    if interface.joints[k, GRIP] != 0:
+        return UNASKED if interface.instant == 2 else give[i]
+    return UNASKED if interface.instant > 0 else give[i]
 
 
 @kernel
 def add_compliances(interface: View, work: Array, places: bool) -> None:
     """What stiff forces give adds to their pivots: 1 / K, in units of the half of the step; at an instant they are not asked."""
-    for k in range(interface.joint_count if interface.implicit > 0 else 0):
+    for k in range(interface.joint_count if interface.implicit + interface.rubbing > 0 else 0):
         if interface.joints[k, PLACE_COMPLIANCE] != 0:
             at, size = interface.joints[k, DIAGONAL], interface.joints[k, SIZE]
             for i in range(size):

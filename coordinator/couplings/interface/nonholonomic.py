@@ -130,7 +130,7 @@ def ends_agree(interface: View, elements: View) -> bool:
     """
     change, largest = 0.0, 0.0
     for k in range(interface.joint_count):
-        if interface.joints[k, GAP_RATE] != 0:
+        if interface.joints[k, PREDICTED_RATE] != 0:
             speed, expected = numbers_at(interface.joints[k, GAP_RATE]), numbers_at(interface.joints[k, PREDICTED_RATE])
             share = numbers_at(interface.joints[k, RELAXATION])
             for i in range(interface.joints[k, SIZE]):

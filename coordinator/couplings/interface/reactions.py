@@ -11,6 +11,7 @@ from coordinator.couplings.interface.fields import (
     EFFORT,
     ERROR,
     GLIDING,
+    GRIP,
     KICKED,
     LENGTHS,
     MACHINE_EPSILON,
@@ -20,6 +21,7 @@ from coordinator.couplings.interface.fields import (
     SIZE,
     numbers_at,
 )
+from modular.friction_rows import slides
 from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
@@ -27,8 +29,10 @@ from modular.views import View
 
 @kernel
 def is_unasked(interface: View, k: int) -> bool:
-    """Whether a joint is a stiff force, at an instant."""
-    return bool(interface.instant == 1 and interface.joints[k, PLACE_COMPLIANCE] != 0)
+    """Whether a joint is a stiff force, at an instant; or friction that slides, or that a blow does not see."""
+    if interface.joints[k, GRIP] != 0:
+        return bool(interface.instant == 2 or slides(numbers_at(interface.joints[k, GRIP])))
+    return bool(interface.instant > 0 and interface.joints[k, PLACE_COMPLIANCE] != 0)
 
 
 @kernel

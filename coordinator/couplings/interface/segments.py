@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coordinator.couplings.interface import collectives as kinds
@@ -11,7 +11,9 @@ from coordinator.couplings.interface.collectives import Collectives
 from coordinator.couplings.interface.members import Members
 from coordinator.engine.program import Operation, RangedOperation, compiled, exerting
 from modular import gluing
+from modular.compliant import CompliantRows
 from modular.elements import Elements
+from modular.friction_rows import FrictionRows
 from modular.ledger import steady_loop
 from modular.table import Table
 
@@ -39,22 +41,23 @@ def segments_of(
     a stack of joints, by its identity, go across a border; these come first, and wait for what the others say.
     """
     bodies, joints, forces = ([stack for stack, _ in rows] for rows in (members.bodies, members.stacks, members.forces))
-    compliant, books = interface.compliant_rows, [(stack, "account") for stack in (*joints, *forces)]
+    compliant = interface.compliant_rows
+    stiff, rubbing = _apart(compliant)
+    books = [(stack, "account") for stack in (*joints, *forces)]
     elements.loops |= gluing.ELEMENT_LOOPS
     toll: list[Operation] = [(interface, "toll")] if members.tolls else []
 
     def bodies_(verb: str) -> Segment:
         return [(stack, verb) for stack in bodies]
 
-    def joints_(verb: str) -> Segment:
+    def joints_(verb: str, *, tried: bool = False) -> Segment:
+        """`tried`: at the end of a half of a step; elsewhere dry friction is only looked at."""
         residuals = [RESIDUALS[verb]] if verb in RESIDUALS else []
         return [
             *((stack, verb) for stack in joints),
-            *((rows, each) for rows in compliant for each in (verb, *residuals)),
+            *((rows, each) for rows in stiff for each in (verb, *residuals)),
+            *((rows, each) for rows in rubbing for each in (verb, *(residuals if tried else ()))),
         ]
-
-    def compliant_(verb: str) -> Segment:
-        return [(rows, verb) for rows in compliant]
 
     def some(verb: str, *, across: bool) -> Segment:
         """Joints that go across, or all others; those in plain Python do it for all rows, and so twice."""
@@ -71,21 +74,21 @@ def segments_of(
         table = collectives.exchanges[kind]
         return [(table, "send"), (table, PAUSE), (table, "receive")]
 
-    def across_border(verb: str, kind: str) -> Segment:
+    def across_border(verb: str, kind: str, *, tried: bool = False) -> Segment:
         """What joints do with elements of which some stand elsewhere, and show to all."""
         if collectives is None:
-            return joints_(verb)
+            return joints_(verb, tried=tried)
         return [*some(verb, across=False), *exchange(kind), *some(verb, across=True)]
 
-    again = interface.two_matrices  # it may have to be tried again
+    again = interface.two_matrices or interface.rubbing > 0  # it may have to be tried again
     return {
-        at.BEGIN: [*compliant_("save_gaps"), (interface, "use_predicted_reactions"), *joints_("apply_multipliers")],
+        at.BEGIN: [*_all(compliant, "save_gaps"), (interface, "use_predicted_reactions"), *joints_("apply_multipliers")],
         at.APPLY_MULTIPLIERS: joints_("apply_multipliers"),
-        at.DRIFT: [*bodies_("drift"), *across_border("linearise", kinds.PLACES)],
-        at.ACCOUNT: [(elements, "steady"), *(_steady(stack) for stack, _ in books), *books, *compliant_("book_losses"), *toll],
-        at.ACCEPT_STEP: [(interface, "save_reaction_change"), *bodies_("accept_step")],
+        at.DRIFT: [*bodies_("drift"), *across_border("linearise", kinds.PLACES, tried=True)],
+        at.ACCOUNT: [(elements, "steady"), *(_steady(stack) for stack, _ in books), *books, *_all(compliant, "book_losses"), *toll],
+        at.ACCEPT_STEP: [(interface, "save_reaction_change"), *_all(rubbing, "note_closing"), *bodies_("accept_step")],
         at.UPDATE_OPERATOR: [
-            *bodies_("respond"), *across_border("compute_joint_response", kinds.ANSWERS), *compliant_("compute_gains"),
+            *bodies_("respond"), *across_border("compute_joint_response", kinds.ANSWERS), *_all(compliant, "compute_gains"),
             (interface, "factorise"),
         ],
         at.SEE_THROUGH: _seeing(interface, forces),
@@ -97,15 +100,15 @@ def segments_of(
         ],
         at.SOLVE_AHEAD: [(interface, "solve_ahead"), *joints_("apply_multipliers")],
         at.EXERT: [(elements, "use_present_velocity"), *exerting(forces)],
-        at.KICK: [*bodies_("kick"), *across_border("measure_rates", kinds.RATES)],
+        at.KICK: [*bodies_("kick"), *across_border("measure_rates", kinds.RATES, tried=True)],
         at.PREDICT_REACTIONS: [(interface, "predict_reactions")],
         at.SAVE_START: bodies_("save_start") if again else [],
         at.RESTORE_START: [
             (interface, "average_reactions"), *bodies_("restore_start"), *bodies_("show"),
-            *across_border("linearise", kinds.PLACES),
+            *across_border("linearise", kinds.PLACES), *_all(rubbing, "look"),
         ] if again else [],
         at.SHOW: [*bodies_("show"), *([] if collectives is None else [(collectives.exchanges[kinds.RATES], "show")])],
-        at.MEASURE: [*joints_("linearise"), *joints_("measure_rates"), *exchange(kinds.LOOKED)],
+        at.MEASURE: [*joints_("linearise"), *joints_("measure_rates"), *_all(rubbing, "look"), *exchange(kinds.LOOKED)],
         at.REEVALUATE: [
             *bodies_("reevaluate"), *map(_showing_end_velocity, bodies), (elements, "use_end_velocity"),
             *across_border("measure_rates", kinds.RECKONED),
@@ -120,8 +123,8 @@ def segments_of(
         at.USE_LAST_REACTIONS: [(interface, "use_last_reactions"), *bodies_("invalidate"), *joints_("apply_multipliers")],
         at.MOVE_ALONG: [(elements, "move_along")],
         at.COMPUTE_REACTIONS: [(interface, "compute_reactions")],
-        **{which: compliant_(verb) for which, verb in COMPLIANT_VERBS.items()},
-        **_trying(interface, [*bodies_("respond"), *joints_("compute_joint_response"), *compliant_("compute_gains")]),
+        **_of_forces(interface, stiff, rubbing),
+        **_trying(interface, [*bodies_("respond"), *joints_("compute_joint_response"), *_all(compliant, "compute_gains")]),
         at.SHARE_LARGEST: exchange(kinds.MOST),
         at.SHARE_SUMMANDS: exchange(kinds.SUMMANDS),
         at.SHARE_SUMS: exchange(kinds.SUMS),
@@ -135,6 +138,26 @@ def _trying(interface: Any, responding: Segment) -> dict[int, Segment]:
         at.FIND_END_RATES: [(interface, "find_end_rates")] if interface.damped else [],
         at.ITERATE_STEP: [(interface, "iterate_step")] if interface.glides else [],
     }
+
+
+def _all(stacks: list[Any], verb: str) -> Segment:
+    """What several stacks do."""
+    return [(stack, verb) for stack in stacks]
+
+
+def _apart(compliant: Sequence[CompliantRows]) -> tuple[list[Any], list[Any]]:
+    """Stiff forces, and dry friction."""
+    rubbing = [rows for rows in compliant if isinstance(rows, FrictionRows)]
+    return [rows for rows in compliant if rows not in rubbing], rubbing
+
+
+def _of_forces(interface: Any, stiff: list[Any], rubbing: list[Any]) -> dict[int, Segment]:
+    """What forces do by themselves that are rows: stiff ones, and dry friction."""
+    found = {which: _all(stiff, verb) for which, verb in COMPLIANT_VERBS.items()}
+    found[at.EVALUATE_LAWS] = [*found[at.EVALUATE_LAWS], *_all(rubbing, "evaluate_laws")]
+    found[at.RENEW_GRIPS] = _all(rubbing, "compute_gains")
+    found[at.DECIDE] = [(interface, "decide")] if rubbing else []
+    return found
 
 
 def _seeing(interface: Any, forces: list[Any]) -> Segment:

@@ -141,21 +141,33 @@ def begin_stage_loop(k: int, stop: int, interface: View, elements: View) -> int:
     return NO_FAILED_ROW
 
 
-@loop
-def advance_loop(start: int, stop: int, interface: View, elements: View) -> int:
-    """One macro step: stage after stage of the composition; who went wrong, or -1."""
-    step, end = elements.clock[STEP], elements.clock[TIME]
-    interface.trouble = SHAPE
-    wrong = NO_FAILED_ROW
-    passed, even = 0.0, walls_are_near(interface)
+@kernel
+def share_of_stage(interface: View, k: int, even: bool) -> Any:
+    """Its length as a share of the step: `even` where a wall is near."""
+    return 1.0 / interface.stage_count if even else interface.stages[k]
+
+
+@kernel
+def play_stages(interface: View, elements: View, step: float, end: float, even: bool) -> int:
+    """Stage after stage of the composition; who went wrong, or -1."""
+    passed, wrong = 0.0, NO_FAILED_ROW
     for k in range(interface.stage_count):
-        share = 1.0 / interface.stage_count if even else interface.stages[k]
+        share = share_of_stage(interface, k, even)
         passed += share
         interface.trend = 1.0 if even else trend(interface, k)
         h, time = share * step, end - (1.0 - passed) * step
         wrong = in_parts(interface, elements, h, time)
         if wrong >= 0:
             break
+    return wrong
+
+
+@loop
+def advance_loop(start: int, stop: int, interface: View, elements: View) -> int:
+    """One macro step; who went wrong, or -1. With dry friction it goes in parts (macro_step.py)."""
+    step, end = elements.clock[STEP], elements.clock[TIME]
+    interface.trouble = SHAPE
+    wrong = play_stages(interface, elements, step, end, walls_are_near(interface))
     elements.clock[STEP], elements.clock[TIME] = step, end
     return wrong
 

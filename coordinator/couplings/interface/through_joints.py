@@ -26,6 +26,8 @@ from coordinator.couplings.interface.fields import (
 )
 from coordinator.couplings.interface.matrices import pass_on, take_back
 from coordinator.couplings.interface.members import Members
+from coordinator.couplings.interface.struck import comes_near
+from coordinator.couplings.interface.velocity_stage import enter_instant, leave_instant
 from coordinator.system import System
 from modular.elements import RIGID_BODY_MOTIONS, Array
 from modular.force import NOBODY, HeldTogether
@@ -189,9 +191,18 @@ def answer_in_piece(interface: View, work: Array, piece: int) -> None:
 
 @loop
 def answer_through_joints_loop(start: int, stop: int, interface: View, elements: View) -> int:
-    """How bodies of pieces answer each other where they stand."""
+    """How bodies of pieces answer each other where they stand; dry friction holds what rests there, but no blow."""
+    matrix, near = interface.matrix, False
+    for k in range(interface.touching_count if interface.rubbing > 0 else 0):
+        near = near or comes_near(interface, k)
+    if near:
+        enter_instant(interface, True)
+        interface.matrix = matrix
     for piece in range(interface.piece_count):
-        answer_in_piece(interface, matrix_of(interface, interface.matrix), piece)
+        answer_in_piece(interface, matrix_of(interface, matrix), piece)
+    if near:
+        leave_instant(interface)
+        interface.matrix = matrix
     return NO_FAILED_ROW
 
 

@@ -151,22 +151,23 @@ def update_operator(interface: View) -> None:
 def factorise_both(interface: View) -> None:
     """The same where everything stands as it did, and answers otherwise."""
     for matrix in (WORK, RATES):
-        interface.matrix = matrix
-        play(interface, FACTORISE)
+        if matrix == WORK or interface.matrix_of_all == RATES:
+            interface.matrix = matrix
+            play(interface, FACTORISE)
 
 
 @kernel
-def enter_instant(interface: View) -> None:
-    """From here on stiff forces exert what they do, and are not solved for."""
-    if interface.implicit > 0:
-        interface.instant = 1
+def enter_instant(interface: View, struck: bool) -> None:
+    """From here on stiff forces exert what they do, and are not solved for; nor does friction hold where something is `struck`."""
+    if interface.implicit > 0 or (struck and interface.rubbing > 0):
+        interface.instant = 2 if struck else 1
         factorise_both(interface)
 
 
 @kernel
 def leave_instant(interface: View) -> None:
     """They are solved for again."""
-    if interface.implicit > 0:
+    if interface.instant > 0:
         interface.instant = 0
         factorise_both(interface)
 

@@ -45,6 +45,8 @@ from __future__ import annotations
     RESPOND,
     FIND_END_RATES,
     ITERATE_STEP,
-) = range(12, 39)
+    DECIDE,
+    RENEW_GRIPS,
+) = range(12, 41)
 WIDTH = 5  # of the program
 ADDRESS, COMPONENT, FROM, TO, WHO = range(WIDTH)
