@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.couplings.centralized.equations import Equations
+from coordinator.equations.books import powers_of
 from coordinator.equations.corrections import corrections_of_place, corrections_of_velocity
 from coordinator.equations.one_of_many import Model, first_of, models_in, numbers_in_rows, numbers_of
 from coordinator.equations.parameters import numbers_of_gravity
@@ -57,7 +58,9 @@ class CommonFormulas:
         place, moved = corrections_of_place(self.written, GOOD)
         pace, paced = corrections_of_velocity(self.written, GOOD)
         self.shared = [*(x for idle in self.solved.idle for x in idle), *self.solved.seen] if self.solved.idle else []
+        self.powers = powers_of(self.solved)
         every = [*self.solved.accelerations, *self.solved.multipliers, *self.solved.guards, *self.shared]
+        every += self.powers.values()
         self._loop = _compiled(
             python_source(self.solved, every), python_source(place, moved), python_source(pace, paced)
         )
@@ -97,6 +100,7 @@ class CommonFormulas:
             len(order),
             len(self.solved.guards),
             len(self.shared),
+            len(self.powers),
         )
         self.motions = Motions(len(models), sizes)
         self._fill(models, order)

@@ -23,6 +23,7 @@ from modular.errors import CouplingError, ModelError
 from modular.one_thread import on_one_thread
 
 if TYPE_CHECKING:
+    from coordinator.equations.books import Books
     from coordinator.equations.common_formulas import CommonFormulas
     from coordinator.equations.companion import Companion
 
@@ -45,6 +46,7 @@ class Formulas(Whole):
     def configure(self, system: System, dt: float) -> None:
         """Write the formulas of the first model that stands here, and hold those of all others against what their parts say."""
         need_sympy("the code of Formulas()")
+        from coordinator.equations.books import Books
         from coordinator.equations.common_formulas import CommonFormulas
 
         equations = self.equations_of(system)
@@ -55,7 +57,7 @@ class Formulas(Whole):
             raise
         except ModelError as error:
             raise CouplingError(f"Formulas: {error}") from error
-        system.cache = {"equations": equations, "formulas": common}
+        system.cache = {"equations": equations, "formulas": common, "books": Books(common)}
         if companion is not None:
             companion.configured(system, common)
 
@@ -63,6 +65,8 @@ class Formulas(Whole):
         """As ever; who goes along is told."""
         before = system.memory
         super().settle(system, dt, touched)
+        common: CommonFormulas = system.cache["formulas"]
+        system.memory["powers"] = common.motions.powers[: len(common.models)].copy()
         if system.companion is not None:
             system.companion.settled(system, before, system.time(dt))
 
@@ -92,7 +96,12 @@ class Formulas(Whole):
         common: CommonFormulas = system.cache["formulas"]
         q, v = equations.read()
         time, h = (system.tick + start) * dt, (stop - start) * dt
+        if "powers" not in system.memory:  # of a checkpoint from before they were kept
+            common.read(q, v, system.memory["a"])
+            common.rest(time)
+            system.memory["powers"] = common.motions.powers[: len(common.models)].copy()
         common.read(q, v, system.memory["a"])
+        common.motions.powers[: len(common.models)] = system.memory["powers"]
         common.step(time, h)
         system.evaluations += 13
         state = State(*(np.empty(size) for size in (*(equations.size,) * 3, equations.rows)))
@@ -108,10 +117,11 @@ class Formulas(Whole):
             return swiftest(equations, own)
         before = State(q, v, system.memory["a"], state.multipliers)
         along = {} if system.companion is None else system.companion.advanced(system, before, state, time, h)
-        system.memory = {"a": state.a, "multipliers": state.multipliers, **along}
+        powers = common.motions.powers[: len(common.models)].copy()
+        system.memory = {"a": state.a, "multipliers": state.multipliers, "powers": powers, **along}
         self.show(system, equations, state, time + h)
-        for stack in system.booked:
-            stack.account(system.elements, h)
+        books: Books = system.cache["books"]
+        books.account(system, h)
         return None
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
