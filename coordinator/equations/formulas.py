@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coordinator.building.models_apart import UnlikeModels
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.solver import State
-from coordinator.couplings.centralized.whole import Whole, swiftest
+from coordinator.couplings.centralized.whole import REST_SPEED_TOLERANCE, Whole, swiftest
 from coordinator.equations import need_sympy
 from coordinator.system import System
 from modular.elements import Array
@@ -69,6 +70,18 @@ class Formulas(Whole):
         system.memory["powers"] = common.motions.powers[: len(common.models)].copy()
         if system.companion is not None:
             system.companion.settled(system, before, system.time(dt))
+
+    def consistent(self, system: System, equations: Equations, q: Array, v: Array) -> Array:
+        """As ever; of many models each by its own velocities, and one that an impulse has to stop does not stand beside others."""
+        common: CommonFormulas = system.cache["formulas"]
+        if system.parted is None or system.companion is not None:
+            return super().consistent(system, equations, q, v)
+        limits = REST_SPEED_TOLERANCE * np.maximum(1.0, np.abs(v[common.columns]).max(axis=1))
+        moving = np.abs(equations.rates()[common.rows]).max(axis=1, initial=0.0) > limits
+        if moving.any():
+            which = np.array([system.parted(next(iter(model.values())))[1] for model in common.models])
+            raise UnlikeModels([*([k] for k in which[moving].tolist()), which[~moving].tolist()])
+        return v
 
     def checkpoint_state(self, system: System) -> dict[str, Any]:
         """Scales that were taken where the formulas were written."""
