@@ -28,20 +28,9 @@ if TYPE_CHECKING:
     import xarray
 
 PLAIN = (
-    "dt",
-    "model",
-    "events",
-    "acts",
-    "settings",
-    "margins",
-    "forms",
-    "versions",
-    "machine",
-    "obstacles",
-    "estimate",
-    "verified",
-    "never",
-)
+    "dt", "model", "events", "acts", "settings", "margins", "forms", "versions", "machine", "obstacles", "estimate",
+    "verified", "never",
+)  # fmt: skip
 FOR_PEOPLE = ("timings",)
 
 
