@@ -113,7 +113,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         model, chosen = assembly.given().copy(), Penalty() if coupling is None else coupling
         past = Past(Given(model, chosen), project=project_velocities, grouped=grouped)
         system = System(model.gravity, model.bodies, grouped=grouped, acting=model.force_edges)
-        system.parted = model.parted
+        system.parted, system.gravities = model.parted, model.gravities
         self._begin(model, system, float(dt), chosen, past, Recorder(int(record_every)), leak_limit, threads)
         if black_boxes_in(model.bodies) and workers is not None:
             self.distributed_run = distributed_run_for(model, workers, launcher)  # they are asked while all is built

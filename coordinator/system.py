@@ -46,6 +46,7 @@ class System:
         self.rough = False  # True: points of joints need not meet, for bodies do not stand yet (initial_states.py)
         self.grouped = grouped  # False: every component in a stack of its own (same bits, slower)
         self.parted: Parted | None = None  # whose a name is, where several models stand here (coordinator/ensemble)
+        self.gravities: dict[int, Array] = {}  # of these, where they differ; stacks have that of the first
         self.elements = Elements(len(gravity))
         self.body_stacks: dict[Hashable, Bodies] = {}
         self.joint_stacks: dict[Hashable, Joints] = {}

@@ -87,6 +87,11 @@ class Assembly(Spelt):
         self.parted: Parted | None = (
             None  # of several models side by side: what a name is called in its own, and in which
         )
+        self.gravities: dict[int, Array] = {}  # of each of these, where they differ [m/s^2]
+
+    def gravity_of(self, name: str) -> Array:
+        """What pulls at a body: of several models side by side each has its own."""
+        return self.gravity if self.parted is None else self.gravities.get(self.parted(name)[1], self.gravity)
 
     @property
     def dimension(self) -> int:

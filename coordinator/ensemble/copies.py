@@ -10,6 +10,8 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from coordinator.ensemble.parameters import BODY, EVENTS, FORCE, GRAVITY, JOINT
 from coordinator.ensemble.variants import Variants
 from modular.assembly import Assembly, ForceEdge, JointEdge
@@ -38,7 +40,7 @@ def parted(name: str) -> tuple[str, int]:
 
 
 def side_by_side(variants: Variants, which: Sequence[int]) -> Assembly:
-    """One model of these variants, which have gravity in common; each is checked."""
+    """One model of these variants; each is checked. Where gravity differs it says of each, and has itself that of the first."""
     model = variants.model
     found = Assembly(model.gravity.tolist(), title=model.title)
     found.parted = parted
@@ -47,7 +49,8 @@ def side_by_side(variants: Variants, which: Sequence[int]) -> Assembly:
         gravity = members.get((GRAVITY, GRAVITY), tuple(model.gravity.tolist()))
         if k == which[0]:
             found.gravity[:] = gravity
-        assert gravity == tuple(found.gravity.tolist()), "variants that stand side by side have gravity in common"
+        if gravity != tuple(found.gravity.tolist()):
+            found.gravities[k] = np.array(gravity, float)
         for name, body in model.bodies.items():
             found.bodies[name_in(name, k)] = members.get((BODY, name), body)
         for name, edge in model.joint_edges.items():

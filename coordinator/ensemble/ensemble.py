@@ -197,7 +197,7 @@ class Ensemble(Reading, Spelt):
             return [[k] for k in range(len(self))]
         alike: dict[bytes, list[int]] = {}
         for k in range(len(self)):
-            alike.setdefault(gravity_of(self.variants, k), []).append(k)
+            alike.setdefault(gravity_of(self.variants, k, self.coupling), []).append(k)
         size = self._size()
         return [group[start : start + size] for group in alike.values() for start in range(0, len(group), size)]
 

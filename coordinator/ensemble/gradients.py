@@ -27,7 +27,7 @@ from modular.errors import ModelError, RunWarning
 
 ROUNDING = 1e-14  # of what a run comes to: its steps round, and joints are closed to about as much
 DIFFERENCES, EXACT = "differences", "exact"
-PLACES = {2: (-1, 1), 4: (-2, -1, 1, 2)}  # in steps
+PLACES = {1: (1,), 2: (-1, 1), 4: (-2, -1, 1, 2)}  # in steps
 DOUBTFUL = 1e-3  # of the largest derivative of an answer: what both orders may differ by before that is said
 
 Numbers = Mapping[str, float]  # numbers of the model that go together, and how fast
@@ -42,7 +42,7 @@ class Gradient:
     names: tuple[str, ...]
     value: Array  # (…)
     jacobian: Array  # (…, names)
-    error: Array  # about how far that is off, (…, names); NaN at order 2, which does not know
+    error: Array  # about how far that is off, (…, names); NaN at orders 1 and 2, which do not know
     steps: Array  # of each number, (names,)
     growth: Array = field(
         default_factory=lambda: np.empty(0)
@@ -171,7 +171,7 @@ def differences(
 ) -> Gradient:  # fmt: skip
     """The same so far along each way, `offsets`."""
     if order not in PLACES:
-        raise ModelError(f"gradient: order = {order!r}; give 2 or 4.")
+        raise ModelError(f"gradient: order = {order!r}; give 1, 2 or 4.")
     steps = np.array(
         [step_of(model, together, offset, order) for together, offset in zip(ways.values(), offsets, strict=True)]
     )
@@ -185,8 +185,8 @@ def differences(
     jacobian, error = np.empty((*values.shape[1:], len(ways))), np.empty((*values.shape[1:], len(ways)))
     for k, step in enumerate(steps):
         own = {int(place): values[1 + len(PLACES[order]) * k + i] for i, place in enumerate(PLACES[order])}
-        near = (own[1] - own[-1]) / (2.0 * step)
-        if order == 2:
+        near = (own[1] - own[-1]) / (2.0 * step) if order > 1 else (own[1] - values[0]) / step
+        if order <= 2:
             jacobian[..., k], error[..., k] = near, np.nan
             continue
         far = (own[2] - own[-2]) / (4.0 * step)

@@ -1,11 +1,8 @@
-"""Numbers of a model from what was measured: least squares by Levenberg and Marquardt, every step an ensemble or two.
+"""Numbers of a model from what was measured: least squares, every step an ensemble (least_squares.py).
 
 Residuals are what a run says less what was measured, in standard deviations. The answer comes with its covariance, which is the
 bound of Cramér and Rao where noise is normal and the model is right, and with the combinations of numbers that the recordings do
 not tell apart: directions in which residuals hardly change.
-
-D. W. Marquardt, "An algorithm for least-squares estimation of nonlinear parameters", J. SIAM 11 (1963) 431-441; numbers are
-scaled by their size.
 """
 
 from __future__ import annotations
@@ -19,6 +16,7 @@ import numpy as np
 from coordinator.couplings import Coupling
 from coordinator.ensemble.ensemble import Ensemble
 from coordinator.ensemble.gradients import DIFFERENCES, By, columns_of, derivatives, directions
+from coordinator.ensemble.least_squares import least_squares
 from coordinator.ensemble.parameters import parameter
 from coordinator.ensemble.variants import Variants
 from coordinator.record.run import Run
@@ -26,10 +24,6 @@ from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import ModelError
 
-DAMPINGS = (0.1, 1.0, 10.0, 100.0)  # times what helped last, tried side by side
-START_DAMPING = 1e-3  # of the largest square of a scaled column
-MOST_DAMPING = 1e12
-SMALL_GAIN = 1e-10  # of the sum of squares: less is the end
 UNKNOWN = 1.0  # standard deviation of a combination, as a share of its size, from which on nothing is known of it
 BLIND = 1e-7  # of the largest singular value: below it differences are rounding
 NAMED = 0.1  # least part of a number in a combination that is told
@@ -90,35 +84,8 @@ def identify(
     `by` and `method`: as of `gradient`. Unknown states at the beginning are numbers as others are.
     """
     problem = _Problem(model, dt, coupling, directions(model, by), list(recordings), until, record_every, method)
-    offsets, damping, iterations = np.zeros(len(problem.ways)), START_DAMPING, 0
-    residual, jacobian = problem.look(offsets)
-    while iterations < max_iterations:
-        iterations += 1
-        scaled = jacobian * problem.sizes(offsets)
-        before, largest = float(residual @ residual), float((scaled**2).sum(axis=0).max(initial=0.0))
-        if before == 0.0 or largest == 0.0:
-            break
-        tried = np.minimum(damping * np.array(DAMPINGS), MOST_DAMPING)
-        steps = [_damped(scaled, residual, each * largest) * problem.sizes(offsets) for each in tried]
-        sums = problem.sums(offsets + np.array(steps))
-        best = int(np.argmin(sums))
-        if not sums[best] < before:
-            damping *= 1e4
-            if damping >= MOST_DAMPING:
-                break
-            continue
-        offsets, damping = offsets + steps[best], max(float(tried[best]), 1e-12)
-        residual, jacobian = problem.look(offsets)
-        if before - sums[best] <= SMALL_GAIN * before:
-            break
-    return problem.answer(offsets, residual, jacobian, iterations)
-
-
-def _damped(jacobian: Array, residual: Array, damping: float) -> Array:
-    """The step that leaves least, as far as it is not too long."""
-    p = jacobian.shape[1]
-    whole = np.vstack([jacobian, np.sqrt(damping) * np.eye(p)])
-    return np.asarray(np.linalg.lstsq(whole, np.concatenate([-residual, np.zeros(p)]), rcond=None)[0])
+    found = least_squares(problem, len(problem.ways), max_iterations)
+    return problem.answer(found.offsets, found.residual, found.jacobian, found.iterations)
 
 
 @dataclass
@@ -174,28 +141,28 @@ class _Problem:
         there = self.there[k]
         return np.asarray((said[there] - self.measured[k][there]) / self.sigmas[k][there])
 
-    def look(self, offsets: Array) -> tuple[Array, Array]:
-        """Residuals of all recordings, and their derivatives."""
+    def look(self, offsets: Array, *, roughly: bool) -> tuple[Array, Array]:
+        """Residuals of all recordings, and their derivatives; differences go one way where that is enough."""
+        order = 1 if roughly else 2
         found = [
             derivatives(
-                model, self.dt, self.coupling, lambda run, k=k: self._residual(k, run), self.ways, offsets, self.until, 2,  # type: ignore[misc]
+                model, self.dt, self.coupling, lambda run, k=k: self._residual(k, run), self.ways, offsets, self.until, order,  # type: ignore[misc]
                 self.record_every, self.method,
             )
             for k, model in enumerate(self.models)
         ]  # fmt: skip
         return np.concatenate([each.value for each in found]), np.concatenate([each.jacobian for each in found])
 
-    def sums(self, tried: Array) -> Array:
-        """The sum of squares of several tries; infinite where one does not come to its end, or is no model."""
-        total = np.zeros(len(tried))
+    def residuals(self, places: Array) -> list[Array | None]:
+        """Of all recordings, at several places; None where one does not come to its end, or is no model."""
+        parts: list[list[Array]] = [[] for _ in places]
         for k, model in enumerate(self.models):
-            columns = columns_of(model, self.ways, tried)
+            columns = columns_of(model, self.ways, places)
             possible = [
                 i
-                for i in range(len(tried))
+                for i in range(len(places))
                 if _possible(Variants(model, {n: c[i : i + 1] for n, c in columns.items()}))
             ]
-            total[[i for i in range(len(tried)) if i not in possible]] = np.inf
             if not possible:
                 continue
             vary = {name: column[possible] for name, column in columns.items()}
@@ -203,11 +170,10 @@ class _Problem:
                 self.until
             )
             for place, i in enumerate(possible):
-                residual = (
-                    np.inf if place in ensemble.retired else self._residual(k, ensemble.run_of(place, judged=False))
-                )
-                total[i] += float(np.sum(np.square(residual)))
-        return np.where(np.isfinite(total), total, np.inf)
+                if place not in ensemble.retired:
+                    parts[i].append(self._residual(k, ensemble.run_of(place, judged=False)))
+        whole = [np.concatenate(own) if len(own) == len(self.models) else None for own in parts]
+        return [each if each is not None and np.isfinite(each).all() else None for each in whole]
 
     def answer(self, offsets: Array, residual: Array, jacobian: Array, iterations: int) -> Identified:
         """What was found, and what is known of it."""

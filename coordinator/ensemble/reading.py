@@ -152,7 +152,7 @@ def run_of(
         data = {} if estimate is None else estimate.to_data()
         events = [event for event in events if event["kind"] != "verdict"]  # one was of all that ran side by side
         events += [estimate.event(dt)] if estimate is not None and estimate.too_much else []
-    return Run(
+    found = Run(
         dt=dt,
         model=given.model,
         segments=segments,
@@ -170,6 +170,8 @@ def run_of(
         obstacles=given.obstacles(coupling, []),
         timings={"seconds": piece.seconds / len(piece.told), "ticks": float(told.tick)},
     )  # fmt: skip
+    found.described = model  # as its data say: whoever asks for angles looks there
+    return found
 
 
 def _estimate(segments: list[Segment], told: Told, model: Any, coupling: Coupling, dt: float) -> Estimate | None:

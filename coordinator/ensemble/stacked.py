@@ -103,9 +103,16 @@ def _why_forces(variants: Variants, coupling: Coupling, settings: dict[str, Any]
     return ""
 
 
-def gravity_of(variants: Variants, k: int) -> bytes:
-    """What variants that run side by side have in common."""
-    return np.array(variants.member(GRAVITY, GRAVITY, k), float).tobytes() if GRAVITY in variants else b""
+def gravity_of(variants: Variants, k: int, coupling: Coupling) -> bytes:
+    """What variants that run side by side have in common; in formulas gravity is a parameter, but for what is nothing of it."""
+    if GRAVITY not in variants:
+        return b""
+    gravity = np.array(variants.member(GRAVITY, GRAVITY, k), float)
+    if not isinstance(coupling, Formulas):
+        return gravity.tobytes()
+    acting = gravity != 0.0
+    alike = np.sign(gravity) if np.count_nonzero(acting) == 1 else acting.astype(float)  # as `name_gravity` names it
+    return bytes(alike.tobytes())
 
 
 def run_stacked(

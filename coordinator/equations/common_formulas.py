@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from coordinator.couplings.centralized.equations import Equations
+from coordinator.equations.books import powers_of
 from coordinator.equations.corrections import corrections_of_place, corrections_of_velocity
-from coordinator.equations.one_of_many import Model, first_of, models_in, numbers_in_rows, numbers_of
+from coordinator.equations.one_of_many import Model, first_of, gravity_of, models_in, numbers_in_rows, numbers_of
 from coordinator.equations.parameters import numbers_of_gravity
 from coordinator.equations.runge_kutta import Motions, stepping_loop
 from coordinator.equations.smallest import Smallest
@@ -57,7 +58,9 @@ class CommonFormulas:
         place, moved = corrections_of_place(self.written, GOOD)
         pace, paced = corrections_of_velocity(self.written, GOOD)
         self.shared = [*(x for idle in self.solved.idle for x in idle), *self.solved.seen] if self.solved.idle else []
+        self.powers = powers_of(self.solved)
         every = [*self.solved.accelerations, *self.solved.multipliers, *self.solved.guards, *self.shared]
+        every += self.powers.values()
         self._loop = _compiled(
             python_source(self.solved, every), python_source(place, moved), python_source(pace, paced)
         )
@@ -97,6 +100,7 @@ class CommonFormulas:
             len(order),
             len(self.solved.guards),
             len(self.shared),
+            len(self.powers),
         )
         self.motions = Motions(len(models), sizes)
         self._fill(models, order)
@@ -118,10 +122,11 @@ class CommonFormulas:
                 if label in missing:
                     table[:, places[label]] = one.values
                     missing.remove(label)
-        for name, value in numbers_of_gravity(self.system.gravity).items():
-            if name in missing:
-                table[:, places[name]] = value
-                missing.remove(name)
+        for k, model in enumerate(models if self.system.gravities else models[:1]):
+            for name, value in numbers_of_gravity(gravity_of(self.system, model)).items():
+                if name in places:
+                    table[k if self.system.gravities else slice(None), places[name]] = value
+                    missing.discard(name)
         for k, model in enumerate(models if missing else ()):
             known = numbers_of(self.system, model, self.written.taken, self.whole)
             lacking = sorted(missing - known.keys())
@@ -165,7 +170,7 @@ class CommonFormulas:
         self.tell(a=a, multipliers=multipliers, errors=gaps)
         equations.at(time)
         bias = equations.bias(q, v)
-        errors, jacobian, loads = equations.errors(), equations.jacobian(), equations.forces(time)
+        errors, jacobian, loads = equations.errors(), equations.jacobian(), self._loads(time)
         pull, inertia, turn = jacobian.T @ multipliers, equations.mass @ a, jacobian @ a
         follow = self.rows[:, self.solved.dependent]  # from others only where constraints are obeyed
         turn[follow] = bias[follow] = 0.0
@@ -179,6 +184,25 @@ class CommonFormulas:
                 largest = np.max([np.abs(part[places]).max(axis=1) for part in parts], axis=0)
                 off = np.maximum(off, well * np.abs(left[places]).max(axis=1) / np.maximum(largest, NOTHING))
         return off
+
+    def _loads(self, time: float) -> Array:
+        """What tables say that pulls at all models, at each with its own gravity, in which it is linear."""
+        equations, system = self.equations, self.system
+        first = equations.forces(time)
+        loads = first.copy()
+        if not system.gravities:
+            return loads
+        more = np.array([gravity_of(system, model) for model in self.models]) - system.gravity
+        try:
+            for axis, one in enumerate(np.eye(len(system.gravity))):
+                for stack in system.bodies:
+                    stack.gravity = system.gravity + one
+                slope = (equations.forces(time) - first)[self.columns]
+                loads[self.columns] += more[:, axis, None] * slope
+        finally:
+            for stack in system.bodies:
+                stack.gravity = system.gravity
+        return loads
 
     # --- from all to each, and back --------------------------------------------------------------------------------------
 

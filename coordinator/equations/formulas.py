@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coordinator.building.models_apart import UnlikeModels
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.solver import State
-from coordinator.couplings.centralized.whole import Whole, swiftest
+from coordinator.couplings.centralized.whole import REST_SPEED_TOLERANCE, Whole, swiftest
 from coordinator.equations import need_sympy
 from coordinator.system import System
 from modular.elements import Array
@@ -23,6 +24,7 @@ from modular.errors import CouplingError, ModelError
 from modular.one_thread import on_one_thread
 
 if TYPE_CHECKING:
+    from coordinator.equations.books import Books
     from coordinator.equations.common_formulas import CommonFormulas
     from coordinator.equations.companion import Companion
 
@@ -45,6 +47,7 @@ class Formulas(Whole):
     def configure(self, system: System, dt: float) -> None:
         """Write the formulas of the first model that stands here, and hold those of all others against what their parts say."""
         need_sympy("the code of Formulas()")
+        from coordinator.equations.books import Books
         from coordinator.equations.common_formulas import CommonFormulas
 
         equations = self.equations_of(system)
@@ -55,7 +58,7 @@ class Formulas(Whole):
             raise
         except ModelError as error:
             raise CouplingError(f"Formulas: {error}") from error
-        system.cache = {"equations": equations, "formulas": common}
+        system.cache = {"equations": equations, "formulas": common, "books": Books(common)}
         if companion is not None:
             companion.configured(system, common)
 
@@ -63,8 +66,22 @@ class Formulas(Whole):
         """As ever; who goes along is told."""
         before = system.memory
         super().settle(system, dt, touched)
+        common: CommonFormulas = system.cache["formulas"]
+        system.memory["powers"] = common.motions.powers[: len(common.models)].copy()
         if system.companion is not None:
             system.companion.settled(system, before, system.time(dt))
+
+    def consistent(self, system: System, equations: Equations, q: Array, v: Array) -> Array:
+        """As ever; of many models each by its own velocities, and one that an impulse has to stop does not stand beside others."""
+        common: CommonFormulas = system.cache["formulas"]
+        if system.parted is None or system.companion is not None:
+            return super().consistent(system, equations, q, v)
+        limits = REST_SPEED_TOLERANCE * np.maximum(1.0, np.abs(v[common.columns]).max(axis=1))
+        moving = np.abs(equations.rates()[common.rows]).max(axis=1, initial=0.0) > limits
+        if moving.any():
+            which = np.array([system.parted(next(iter(model.values())))[1] for model in common.models])
+            raise UnlikeModels([*([k] for k in which[moving].tolist()), which[~moving].tolist()])
+        return v
 
     def checkpoint_state(self, system: System) -> dict[str, Any]:
         """Scales that were taken where the formulas were written."""
@@ -92,7 +109,12 @@ class Formulas(Whole):
         common: CommonFormulas = system.cache["formulas"]
         q, v = equations.read()
         time, h = (system.tick + start) * dt, (stop - start) * dt
+        if "powers" not in system.memory:  # of a checkpoint from before they were kept
+            common.read(q, v, system.memory["a"])
+            common.rest(time)
+            system.memory["powers"] = common.motions.powers[: len(common.models)].copy()
         common.read(q, v, system.memory["a"])
+        common.motions.powers[: len(common.models)] = system.memory["powers"]
         common.step(time, h)
         system.evaluations += 13
         state = State(*(np.empty(size) for size in (*(equations.size,) * 3, equations.rows)))
@@ -108,10 +130,11 @@ class Formulas(Whole):
             return swiftest(equations, own)
         before = State(q, v, system.memory["a"], state.multipliers)
         along = {} if system.companion is None else system.companion.advanced(system, before, state, time, h)
-        system.memory = {"a": state.a, "multipliers": state.multipliers, **along}
+        powers = common.motions.powers[: len(common.models)].copy()
+        system.memory = {"a": state.a, "multipliers": state.multipliers, "powers": powers, **along}
         self.show(system, equations, state, time + h)
-        for stack in system.booked:
-            stack.account(system.elements, h)
+        books: Books = system.cache["books"]
+        books.account(system, h)
         return None
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:

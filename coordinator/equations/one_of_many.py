@@ -12,6 +12,7 @@ from coordinator.equations.parameters import numbers_of_force, numbers_of_gravit
 from coordinator.equations.stage import assembled
 from coordinator.system import System
 from modular.assembly import Assembly, ForceEdge, JointEdge
+from modular.elements import Array
 from modular.naming import NumbersInRows
 from modular.port import GROUND, PortName
 
@@ -59,6 +60,13 @@ def first_of(system: System, model: Model) -> tuple[System, Assembly]:
     return alone, found
 
 
+def gravity_of(system: System, model: Model) -> Array:
+    """What pulls at one of several models."""
+    if system.parted is None or not system.gravities:
+        return system.gravity
+    return system.gravities.get(system.parted(next(iter(model.values())))[1], system.gravity)
+
+
 def numbers_of(
     system: System, model: Model, taken: Mapping[str, tuple[str, str, tuple[int, ...]]], whole: frozenset[str]
 ) -> dict[str, float]:
@@ -67,7 +75,7 @@ def numbers_of(
     What is in rows of bodies alone tells `numbers_in_rows`. What is 0 has no name, unless it is of one of the `whole`: a model that
     runs alone has formulas without it, and so other bits.
     """
-    found = numbers_of_gravity(system.gravity)
+    found = numbers_of_gravity(gravity_of(system, model))
     for label, (name, column, at) in taken.items():
         stack: Any = system.force_home[model[name]].stack
         found[label] = float(getattr(stack, column)[(stack.row[model[name]], *at)])

@@ -45,12 +45,14 @@ class Motions(Table):
     guards: Array
     parameters: Array
     more: Array
+    powers: Array
+    works: Array
     time: float
     step: float
 
-    def __init__(self, count: int, sizes: tuple[int, int, int, int, int]) -> None:
+    def __init__(self, count: int, sizes: tuple[int, int, int, int, int, int]) -> None:
         super().__init__(count)
-        coordinates, rows, parameters, guards, more = sizes
+        coordinates, rows, parameters, guards, more, powers = sizes
         self.column("q", coordinates)
         self.column("v", coordinates)
         self.column("a", coordinates)
@@ -59,6 +61,8 @@ class Motions(Table):
         self.column("guards", guards)
         self.column("parameters", parameters)
         self.column("more", more)  # what else is asked for where a model stands
+        self.column("powers", powers)  # of forces and joints, by lines of their ledgers [W]
+        self.column("works", powers)  # what these did in the last step [J]
         self.fixed("time")
         self.fixed("step")
 
@@ -81,8 +85,9 @@ def _threads(process: int) -> ThreadPoolExecutor:
 
 
 def _room(motions: Any) -> list[tuple[int, ...]]:
-    (n,), (m,), (guards,), (more,) = (motions.shape_of(name) for name in ("q", "multipliers", "guards", "more"))
-    return [(STAGES, n), (STAGES, n), (n,), (n,), (n + m + guards + more,), (n + m,), (n,)]
+    names = ("q", "multipliers", "guards", "more", "powers")
+    (n,), (m,), (guards,), (more,), (powers,) = (motions.shape_of(name) for name in names)
+    return [(STAGES, n), (STAGES, n), (n,), (n,), (n + m + guards + more + powers,), (n + m,), (n,)]
 
 
 room_of = shaped(lanes, _room)
@@ -91,16 +96,18 @@ room_of = shaped(lanes, _room)
 def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
     """A step of all models, or no more than what holds where they stand, with a step of nothing.
 
-    `rates` gives accelerations, multipliers and guards; `place` what corrects places, and errors; `pace` what corrects rates.
+    `rates` gives accelerations, multipliers, guards, what else is asked for, and powers; these are integrated by the weights of the
+    step, so that works are right to its order (books.py). `place` what corrects places, and errors; `pace` what corrects rates.
     Each is called in one place, for it is as long as the model is large.
     """
 
     def step_loop(start: int, stop: int, motions: View, elements: View) -> int:
         q, v, a, p = like(motions.q), like(motions.v), like(motions.a), like(motions.parameters)
         multipliers, errors, guards = like(motions.multipliers), like(motions.errors), like(motions.guards)
-        more = like(motions.more)
+        more, powers, works = like(motions.more), like(motions.powers), like(motions.works)
         kq, kv, x, u, found, moved, paced = room_of(motions)
         n, m = q.shape[0], multipliers.shape[0]
+        behind = n + m + guards.shape[0] + more.shape[0]
         t, h = motions.time, motions.step
         first, corrections = (1, CORRECTIONS) if h != 0.0 else (STAGES, 1)
         for k in range(start, stop, LANES):
@@ -111,6 +118,9 @@ def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
             for i in range(n):
                 kq[0, i] = v[i]
                 kv[0, i] = a[i]
+            fetch(motions.powers, k, stop, powers)
+            for i in range(works.shape[0]):
+                works[i] = h * WEIGHTS[STAGES, 0] * powers[i]
             for s in range(first, STAGES + 1):
                 for i in range(n):
                     dq, dv = 0.0 * q[i], 0.0 * q[i]
@@ -136,6 +146,8 @@ def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
                     for i in range(n):
                         kq[s, i] = u[i]
                         kv[s, i] = found[i]
+                    for i in range(works.shape[0]):
+                        works[i] += h * WEIGHTS[STAGES, s] * found[behind + i]
             for i in range(n):
                 q[i] = x[i]
                 v[i] = u[i]
@@ -147,6 +159,8 @@ def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
                 guards[i] = found[n + m + i]
             for i in range(more.shape[0]):
                 more[i] = found[n + m + guards.shape[0] + i]
+            for i in range(powers.shape[0]):
+                powers[i] = found[behind + i]
             store(q, motions.q, k, stop)
             store(v, motions.v, k, stop)
             store(a, motions.a, k, stop)
@@ -154,6 +168,8 @@ def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
             store(errors, motions.errors, k, stop)
             store(guards, motions.guards, k, stop)
             store(more, motions.more, k, stop)
+            store(powers, motions.powers, k, stop)
+            store(works, motions.works, k, stop)
         return NO_FAILED_ROW
 
     return Loop(step_loop)

@@ -25,7 +25,7 @@ from modular.assembly import Assembly
 from modular.body import GivesEquations
 from modular.errors import CouplingError
 from modular.force import Decides
-from modular.ledger import STORED
+from modular.ledger import DISSIPATED, STORED
 
 
 def write(model: Assembly, *, numbers: bool = False, ports: Sequence[str] = ()) -> Written:
@@ -45,7 +45,7 @@ def write_running(system: System, model: Assembly, whole: frozenset[str] = froze
 
     `whole`: components, or gravity, all of whose numbers have names, also those that are nothing.
     """
-    return _Writer(model, False, (), system, whole).written()
+    return _Writer(model, False, (), system, whole, booked=True).written()
 
 
 class _Writer:
@@ -53,8 +53,9 @@ class _Writer:
 
     def __init__(
         self, model: Assembly, numbers: bool, ports: Sequence[str], running: System | None = None,
-        whole: frozenset[str] = frozenset(),
+        whole: frozenset[str] = frozenset(), *, booked: bool = False,
     ) -> None:  # fmt: skip
+        self.booked = booked  # whether powers are asked for
         self.model = model if running is not None else model.given().copy()
         self.system = assembled(self.model) if running is None else running
         lacking = [stack.names[0] for stack in self.system.bodies if not isinstance(stack, GivesEquations)]
@@ -228,6 +229,11 @@ class _Writer:
         first = [self.shown[starts[0] + k] for k in range(form.first)]
         held = found.held[name] = Held(first, second, {})
         found.drives[name] = form.drives
+        if self.booked:
+            paces = found.paces[name] = ({}, {})
+            for (m, side, k, c), slope in rows.slopes.items():
+                along = slope.xreplace(shown) * self._pace(starts[side] + k)[c]
+                paces[side][begin + m] = paces[side].get(begin + m, sympy.Integer(0)) + along
         for (m, side, k, c), slope in rows.slopes.items():
             value, element = slope.xreplace(shown), starts[side] + k
             if side == 1:
@@ -264,9 +270,13 @@ class _Writer:
                 found.stored[name] = expression(twin.ledger[row, STORED])
                 pushes = found.pushes.setdefault(name, {})
                 home = system.force_home[name]
-                for start, count in zip(home.starts, home.counts, strict=True):
+                powers = found.powers[name] = {DISSIPATED: expression(twin.power[row])} if self.booked else {}
+                for line, (start, count) in enumerate(zip(home.starts, home.counts, strict=True)):
                     for element in range(start, start + count):
                         force = [expression(x) for x in stage.elements.force[element]]
+                        if self.booked:
+                            work = sum(f * u for f, u in zip(force, self._pace(element), strict=True))
+                            powers[line] = powers.get(line, 0) + work
                         for column, along in self.reach.get(element, ()):
                             push = sum((f * b for f, b in zip(force, along, strict=True) if b != 0), sympy.Integer(0))
                             if push != 0:

@@ -59,6 +59,12 @@ class Written:
         self.gamma: Sparse = {}
         self.held: dict[str, Held] = {}  # by joint
         self.drives: dict[str, int] = {}  # how many of its rows a joint is driven along, the last ones
+        self.powers: dict[
+            str, dict[int, Any]
+        ] = {}  # of each force, by line of its ledger [W]; where they were asked for
+        self.paces: dict[
+            str, tuple[dict[int, Any], dict[int, Any]]
+        ] = {}  # of each joint: what either side adds to G v, by row
         self.axes: dict[str, Any] = {}  # of ports that were asked for, as rows
         self.start: tuple[Array, ...] = ()  # coordinates and rates where the model stands
         self.taken: dict[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -37,6 +37,12 @@ class Recorded:
     damps: bool = (
         False  # whether forces that are stiffer than the step are: then what they begin with is over within one
     )
+
+    gravity_of: Callable[[str], Array] | None = None  # what pulls at each body, where that is not the same
+
+    def pull(self, body: str) -> Array:
+        """What pulls at a body [m/s^2]."""
+        return self.gravity if self.gravity_of is None else self.gravity_of(body)
 
     @property
     def segments(self) -> Sequence[Segment]:
@@ -97,7 +103,7 @@ class Evidence:
         segments, dt = recorded.segments, recorded.dt
         self._extent = self._extent or extent_of(segments, recorded.bodies)
         way, bend, bending, kinetic, moved, twist = self._ways.travelled(
-            recorded.taken, recorded.bodies, dt, recorded.gravity, at_once=recorded.at_once,
+            recorded.taken, recorded.bodies, dt, recorded.pull, at_once=recorded.at_once,
             damps=recorded.damps,
         )  # fmt: skip
         extent = self._extent or max(
@@ -141,7 +147,7 @@ class Evidence:
 
     def _lost(self, recorded: Recorded) -> tuple[Loss, Loss]:
         """Energy that joints took, and that forces and bodies lost, in the whole run; what is finished is asked once."""
-        segments, about = recorded.segments, (recorded.bodies, recorded.gravity)
+        segments, about = recorded.segments, (recorded.bodies, recorded.pull)
         self._losses = self._losses.then(segments[self._losses.spells.segments : -1], *about)
         return self._losses.then(segments[-1:], *about).worst(segments[-1], recorded.forms, damps=recorded.damps)
 

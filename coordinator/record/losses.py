@@ -19,7 +19,7 @@ import numpy as np
 
 from coordinator.record.recorder import Segment
 from coordinator.record.verdict import Loss
-from coordinator.record.ways import MAX_CORNER_BODIES, Bodies
+from coordinator.record.ways import MAX_CORNER_BODIES, Bodies, Pull
 from modular.elements import Array
 from modular.ledger import DISSIPATED, IMPACT, LEAKED, RELEASED, STORED, SUPPLIED
 
@@ -110,13 +110,13 @@ class Spells:
         """All of it."""
         return self.before + abs(self.last - self.first)
 
-    def then(self, segment: Segment, bodies: Bodies, gravity: Array) -> Spells:
+    def then(self, segment: Segment, bodies: Bodies, pull: Pull) -> Spells:
         """With another segment."""
         who = [names for names, _ in (*segment.bodies, *segment.joints, *segment.forces)]
         if who == self.there:
-            last = accounted(segment, segment.used - 1, bodies, gravity)
+            last = accounted(segment, segment.used - 1, bodies, pull)
             return replace(self, segments=self.segments + 1, last=last)
-        ends = (accounted(segment, at, bodies, gravity) for at in (0, segment.used - 1))
+        ends = (accounted(segment, at, bodies, pull) for at in (0, segment.used - 1))
         return Spells(self.segments + 1, self.strayed, who, *ends)
 
 
@@ -127,11 +127,11 @@ class Losses:
     ringing: Ringing = field(default_factory=Ringing)
     spells: Spells = field(default_factory=Spells)
 
-    def then(self, segments: Iterable[Segment], bodies: Bodies, gravity: Array) -> Losses:
+    def then(self, segments: Iterable[Segment], bodies: Bodies, pull: Pull) -> Losses:
         """With other segments."""
         ringing, spells = self.ringing, self.spells
         for segment in segments:
-            ringing, spells = ringing.then(segment), spells.then(segment, bodies, gravity)
+            ringing, spells = ringing.then(segment), spells.then(segment, bodies, pull)
         return Losses(ringing, spells)
 
     def worst(self, last: Segment, joints: Mapping[str, Any], *, damps: bool = False) -> tuple[Loss, Loss]:
@@ -206,15 +206,17 @@ def _beyond_dampers(books: Array) -> Array:
     return left
 
 
-def accounted(segment: Segment, at: int, bodies: Bodies, gravity: Array) -> float:
+def accounted(segment: Segment, at: int, bodies: Bodies, pull: Pull) -> float:
     """Energy of the bodies, and what ledgers tell of [J], at a sample; nothing where nothing is to be said."""
     if sum(len(names) for names, _ in segment.bodies) > MAX_CORNER_BODIES:
         return 0.0
-    held = [(bodies[name], row, series) for names, series in segment.bodies for row, name in enumerate(names)]
-    if any(body.damped or body.led for body, _, _ in held):
+    held = [
+        (bodies[name], row, series, pull(name)) for names, series in segment.bodies for row, name in enumerate(names)
+    ]
+    if any(body.damped or body.led for body, *_ in held):
         return 0.0
     energies: list[float] = []
-    for body, row, series in held:
+    for body, row, series, gravity in held:
         q, v = series["q"][at, row], series["v"][at, row]
         energies += (float(body.kinetic_energy(q, v)), float(body.potential_energy(q, gravity)))
     for _, series in (*segment.joints, *segment.forces):

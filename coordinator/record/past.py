@@ -106,7 +106,17 @@ class Past:
         coupling = simulation.coupling
         beta = largest_beta(coupling, bodies)
         damps = bool(simulation.system.implicit_forces)
-        recorded = Recorded(taken, forms, bodies, float(simulation.dt), gravity, beta, coupling.at_once, damps)
+        recorded = Recorded(
+            taken,
+            forms,
+            bodies,
+            float(simulation.dt),
+            gravity,
+            beta,
+            coupling.at_once,
+            damps,
+            gravity_of=simulation.assembly.gravity_of if simulation.assembly.gravities else None,
+        )
         rises = order_of(coupling, self.given.to_look_at, simulation.assembly) == coupling.declared_order
         least = any(
             getattr(stack, what, False) and not is_located(stack)

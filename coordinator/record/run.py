@@ -28,20 +28,9 @@ if TYPE_CHECKING:
     import xarray
 
 PLAIN = (
-    "dt",
-    "model",
-    "events",
-    "acts",
-    "settings",
-    "margins",
-    "forms",
-    "versions",
-    "machine",
-    "obstacles",
-    "estimate",
-    "verified",
-    "never",
-)
+    "dt", "model", "events", "acts", "settings", "margins", "forms", "versions", "machine", "obstacles", "estimate",
+    "verified", "never",
+)  # fmt: skip
 FOR_PEOPLE = ("timings",)
 
 
@@ -405,7 +394,12 @@ class Run:
 
     def assembly(self) -> Assembly:
         """The model as it was given; what was done to it by hand are events of it, each at its time."""
-        return Assembly.from_data(self.model).with_acts(self.acts)
+        return self.described.with_acts(self.acts)
+
+    @functools.cached_property
+    def described(self) -> Assembly:
+        """What its data describe, made once: to be read and not to be changed."""
+        return Assembly.from_data(self.model)
 
     def __eq__(self, other: object) -> bool:
         """Equal data, bit for bit, however long they took to compute."""

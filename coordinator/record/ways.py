@@ -3,7 +3,7 @@ much the paths of one body bend where that errs: a step takes them for straight.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from modular.errors import ModelError
 SAMPLES, BODIES = 64, 16  # that are looked at for ways and energies, evenly spread; of samples at least so many
 MAX_CORNER_BODIES = 64  # bodies whose places tell the extent
 Bodies = Mapping[str, Body]
+Pull = Callable[[str], Array]  # gravity at each body, by name [m/s^2]
 
 
 def some(count: int, most: int) -> Indices:
@@ -95,7 +96,7 @@ class Ways:
         taken: Taken,
         bodies: Bodies,
         dt: float,
-        gravity: Array,
+        pull: Pull,
         *,
         at_once: bool = False,
         damps: bool = False,
@@ -107,7 +108,7 @@ class Ways:
         self._looked = {k: looked for k, looked in self._looked.items() if k % pause == 0}
         wanted = [*range(0, last, pause), last]
         for segment, first, at in taken.where([k for k in wanted if k not in self._looked]):
-            looked = _look(segment, at, bodies, dt, gravity, at_once, damps)
+            looked = _look(segment, at, bodies, dt, pull, at_once, damps)
             self._looked |= zip((first + at).tolist(), looked, strict=True)
         found = [self._looked[k] for k in wanted]
         self._looked.pop(last)  # an event may take it back
@@ -152,7 +153,7 @@ def _lasting(series: Mapping[str, Array], ticks: Indices, row: int, at: Indices,
 
 
 def _look(
-    segment: Segment, at: Indices, bodies: Bodies, dt: float, gravity: Array, at_once: bool, damps: bool
+    segment: Segment, at: Indices, bodies: Bodies, dt: float, pull: Pull, at_once: bool, damps: bool
 ) -> Iterator[Looked]:
     """At some samples of a segment."""
     largest, energy = np.zeros((4, len(at))), np.zeros(len(at))
@@ -163,7 +164,7 @@ def _look(
         name, row, series = held[k]
         q, v, a = (series[key][at, row] for key in "qva")
         energy += bodies[name].kinetic_energy(q, v)
-        found = bends_of(bodies[name], q, v, a, gravity, at_once=at_once)
+        found = bends_of(bodies[name], q, v, a, pull(name), at_once=at_once)
         if damps:
             lasts, beside = _lasting(series, segment.ticks[: segment.used], row, at, dt)
             found = found._replace(bend=np.maximum(found.bend * lasts, SAGITTA_DIVISOR * beside / dt**2))

@@ -222,8 +222,13 @@ class NaturalBody(Body):
         frame, start = self.places[port].frame(f"port '{port}'"), self.spans
         states = q.reshape(-1, *q.shape[-2:])
         found = np.full((len(states), *frame.shape), np.nan)
-        for k in np.flatnonzero(np.isfinite(states).all(axis=(1, 2))):
-            found[k] = turned(frame, start, spans_of(states[k], self.point_count))
+        there = np.flatnonzero(np.isfinite(states).all(axis=(1, 2)))
+        now = spans_of(states[there], self.point_count)
+        if len(start) > 1:
+            found[there] = turned(frame, start, now)
+        else:
+            for k, one in zip(there, now, strict=True):
+                found[k] = turned(frame, start, one)
         return found.reshape(*q.shape[:-2], *frame.shape)
 
     def angular_velocity_of(self, port: str, q: Array, v: Array) -> Array:

@@ -287,7 +287,7 @@ def _found(q: Array, points: int, x: Array, *, point: bool) -> Mark | None:
 
 
 def turned(frame: Array, start: Array, now: Array) -> Array:
-    """Axes that moved with a body whose vectors went from `start` to `now` (rods: by the shortest turn)."""
+    """Axes that moved with a body whose vectors went from `start` to `now` (rods: by the shortest turn), (…, k, d)."""
     d = frame.shape[1]
     if len(start) == 0:
         return frame
@@ -305,8 +305,8 @@ def turned(frame: Array, start: Array, now: Array) -> Array:
         c, s = (a @ b), a[0] * b[1] - a[1] * b[0]
         rotation = np.array([[c, -s], [s, c]]) / np.hypot(c, s)
     else:
-        u, _, vt = np.linalg.svd(now.T @ start)
-        sign = np.ones(d)
-        sign[-1] = np.sign(np.linalg.det(u @ vt))
+        u, _, vt = np.linalg.svd(np.swapaxes(now, -1, -2) @ start)
+        sign = np.ones((*now.shape[:-2], 1, d))
+        sign[..., 0, -1] = np.sign(np.linalg.det(u @ vt))
         rotation = (u * sign) @ vt
-    return np.asarray(frame @ rotation.T)
+    return np.asarray(frame @ np.swapaxes(rotation, -1, -2))

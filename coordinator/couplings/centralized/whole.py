@@ -47,9 +47,7 @@ class Whole(Coupling):
         q, v = equations.read()
         equations.at(system.time(dt))
         equations.go(q, v)
-        limit = REST_SPEED_TOLERANCE * max(1.0, float(np.abs(v).max(initial=0.0)))
-        if float(np.abs(equations.rates()).max(initial=0.0)) > limit:
-            v = self._stop(system, equations, q, v)
+        v = self.consistent(system, equations, q, v)
         state = self.rest_of(system, equations, system.time(dt), q, v)
         system.memory = {"a": state.a, "multipliers": state.multipliers}
         self.show(system, equations, state, system.time(dt))
@@ -58,6 +56,13 @@ class Whole(Coupling):
         elements.velocity_before[:] = elements.velocity
         for stack in system.booked:
             stack.open_books()
+
+    def consistent(self, system: System, equations: Equations, q: Array, v: Array) -> Array:
+        """Velocities that obey all joints: as they are, or after one impulse where something moves against them."""
+        limit = REST_SPEED_TOLERANCE * max(1.0, float(np.abs(v).max(initial=0.0)))
+        if float(np.abs(equations.rates()).max(initial=0.0)) > limit:
+            return self._stop(system, equations, q, v)
+        return v
 
     def _stop(self, system: System, equations: Equations, q: Array, v: Array) -> Array:
         """One impulse of all joints together stops what moves against them; each books what it takes as an impact."""

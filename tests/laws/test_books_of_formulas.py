@@ -1,0 +1,73 @@
+"""Works of forces and joints under Formulas() are integrated with the motion, so that its verdict tells of the motion alone."""
+
+from math import pi
+
+import numpy as np
+
+from components import DrivenTranslation, Load, Prismatic, Revolute, Rod, Sine, SpringDamper
+from coordinator import Ensemble, Formulas, Simulation
+from modular import Assembly
+from modular.ledger import LEAKED
+
+
+def sledge():
+    """Led along one of two slides in a line, whose rows follow from each other; a rod on it with a spring, a damper and a load."""
+    model = Assembly(gravity=(2.0, -9.81))
+    model.add("sledge", Rod((0.0, 0.0), (0.8, 0.6), 3.0))
+    model.add("bob", Rod((0.8, 0.6), (1.5, 0.6), 0.8))
+    model.join("start", Prismatic(axis=(0.8, 0.6)), "ground", "sledge.start")
+    model.join("end", DrivenTranslation(Sine(0.3, 2.0, pi / 2), (0.8, 0.6)), "ground", "sledge.end")
+    model.join("pin", Revolute(), "sledge.end", "bob.start")
+    model.apply("spring", SpringDamper(60.0, 0.5), "ground", "bob.end", at=(1.3, 2.0))
+    model.apply("load", Load((0.3, -2.0)), "bob.end")
+    return model
+
+
+def books(run):
+    """Of all joints and forces at the end, (n, lines)."""
+    last = run.segments[-1]
+    return np.concatenate([series["ledger"][last.used - 1] for _, series in (*last.joints, *last.forces)])
+
+
+def test_works_are_as_right_as_the_motion():
+    ends = []
+    for dt in (0.04, 0.02, 0.0025):
+        with Simulation(sledge(), dt, Formulas()) as simulation:
+            ends.append(books(simulation.run(0.6)))
+    coarse, fine = (float(np.abs(end - ends[-1]).max()) for end in ends[:2])
+    assert fine < 1e-9 * np.abs(ends[-1]).max() and coarse > 64.0 * fine  # trapezoids leave 4e-3, and a fourth of it
+    assert np.abs(ends[-1][:, LEAKED]).max() < 1e-13 * np.abs(ends[-1]).max()
+
+
+def swing():
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("upper", Rod((0.0, 0.0), (1.0, 0.0), 1.0))
+    model.add("lower", Rod((1.0, 0.0), (1.8, 0.1), 0.7))
+    model.join("pin", Revolute(), "ground", "upper.start")
+    model.join("elbow", Revolute(), "upper.end", "lower.start")
+    model.apply("spring", SpringDamper(60.0, 0.5), "ground", "lower.end", at=(0.3, 1.0))
+    return model
+
+
+def test_estimates_neither_keep_silent_nor_cry_out():
+    """Over models by lot, from soft springs to some that a step hardly follows, with dampers that take nearly nothing or much."""
+    draw, count = np.random.default_rng(5), 24
+    vary = {
+        "upper.mass": draw.uniform(0.3, 3.0, count), "lower.mass": draw.uniform(0.3, 3.0, count),
+        "spring.stiffness": 10.0 ** draw.uniform(0.5, 3.0, count), "spring.damping": draw.choice([1e-3, 0.1, 3.0], count),
+    }  # fmt: skip
+    fine = Ensemble(swing(), 0.005, Formulas(), vary=vary, record_every=20).run(until=1.0)
+    off = []
+    for dt in (0.1, 0.05, 0.02):
+        coarse = Ensemble(swing(), dt, Formulas(), vary=vary, record_every=round(0.1 / dt)).run(until=1.0)
+        for k in sorted(set(range(count)) - set(coarse.retired)):
+            one, other = coarse.run_of(k), fine.run_of(k)
+            told, extent = one.estimate, one.estimate["extent"]
+            true = max(
+                float(np.abs(one.position(end) - other.position(end)).max()) for end in ("upper.end", "lower.end")
+            )
+            off.append(true / extent)
+            assert told["share"] > 0.02 * off[-1] or off[-1] < 1e-12, (dt, k)
+            assert told["swallowed"] < max(1e-12, 100.0 * off[-1]), (dt, k)
+            assert told["share"] < 1e-3 or off[-1] > 1e-7, (dt, k)
+    assert min(off) < 1e-12 and max(off) > 1e-5
