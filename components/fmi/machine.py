@@ -51,6 +51,8 @@ class Machine:
                 chosen = kind or archive.kinds[0]
                 called = name or archive.description.modelName
                 self.members[name] = self._in_time("instantiated", partial(Instance, archive, chosen, called))
+            for target, source in connections.items():
+                self._check_wire(target, source)
             self._wires = [
                 (self.signals([source], "connections"), self.signals([target], "connections"))
                 for target, source in connections.items()
@@ -92,6 +94,19 @@ class Machine:
         """What is known of a variable."""
         member, variable = self._find(name)
         return member.archive.variable(variable, what)
+
+    def _check_wire(self, target: str, source: str) -> None:
+        """What is shown by one goes into an input of another, and is of the same kind."""
+        into, out = (self.variable(name, "connections") for name in (target, source))
+        if into.causality != "input" or out.causality == "input":
+            raise ModelError(
+                f"connections: '{target}' ({into.causality}) takes '{source}' ({out.causality}); inputs take outputs, "
+                "{'one.input': 'other.output'}."
+            )
+        if into.exponents and out.exponents and into.exponents != out.exponents:
+            raise ModelError(
+                f"connections: '{target}' is in {into.unit}, and '{source}' in {out.unit}, which is of another kind."
+            )
 
     def terminal(self, name: str) -> dict[str, str]:
         """Variables by the names of the members of a terminal; none where nobody describes one of that name."""
@@ -137,6 +152,9 @@ class Machine:
 
     def follow(self, courses: Mapping[str, Course], what: str) -> None:
         """Inputs that follow courses over time from now on."""
+        for name in courses:
+            if (cause := self.variable(name, what).causality) != "input":
+                raise ModelError(f"{what}: '{name}' is no input of its FMU ({cause}), and follows no course.")
         if courses:
             self._courses = self.signals(list(courses), what), list(courses.values())
 
