@@ -10,19 +10,17 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from coordinator.equations import need_sympy
 from coordinator.equations.formulas import OPEN
 from coordinator.equations.runge_kutta import CORRECTIONS, STAGES, TIMES, WEIGHTS
-from coordinator.equations.solved import LOOSE, LOST_PIVOT
-from coordinator.equations.source import c_function
 from modular.assembly import Assembly
 from modular.errors import ModelError
 from modular.names import missing
 from modular.version import __version__
-from scenarios.fmi.compiler import compile_library, find_compiler, library_name
-from scenarios.fmi.formulas import FormulasOf
+from scenarios.fmi.compiler import compile_library, find_compiler, headers, library_name
 from scenarios.fmi.variables import ENERGIES, SETTLE, Layout
 from scenarios.fmi.writing import (
     check_names,
@@ -34,6 +32,9 @@ from scenarios.fmi.writing import (
     terminals,
     write_archive,
 )
+
+if TYPE_CHECKING:
+    from scenarios.fmi.formulas import FormulasOf
 
 PER_LINE = 6  # numbers of a list
 PLAIN = range(32, 127)  # characters that need no escape
@@ -50,7 +51,11 @@ def export_native(
     """
     if version not in (2, 3):
         raise ModelError(f"FMI {version}: FMUs of FMI 2 and FMI 3 are written; give --fmi 2 or --fmi 3.")
-    find_compiler()  # before anything is worked out
+    need_sympy("a native FMU")
+    find_compiler()
+    headers()  # before anything is worked out
+    from scenarios.fmi.formulas import FormulasOf
+
     held = held_ports(model, ports)
     shown = shown_ports(model, watch, {port.name for port in held})
     formulas = FormulasOf(model, dt, [*held, *shown], project=project)
@@ -133,6 +138,8 @@ def _sizes(formulas: FormulasOf, layout: Layout) -> list[str]:
 
 
 def _numbers_of(formulas: FormulasOf) -> list[str]:
+    from coordinator.equations.solved import LOOSE, LOST_PIVOT
+
     w, common = formulas.written, formulas.common
     scales = common.scales()
     owners = [pivot.owner for pivot in common.solved.pivots] + [w.owners[r] for r in common.solved.dependent]
@@ -172,6 +179,8 @@ def _places(formulas: FormulasOf, layout: Layout) -> list[str]:
 
 def _functions(formulas: FormulasOf) -> list[str]:
     """Rates with what tells whether they hold; corrections of places and of rates; what is shown."""
+    from coordinator.equations.source import c_function
+
     common, n = formulas.common, len(formulas.written.coordinates)
     rates, place, pace = common.functions
     m, guards = len(formulas.written.constraints), len(common.solved.guards)

@@ -145,7 +145,9 @@ def shown_ports(model: Assembly, watch: Sequence[str] | None, taken: set[str]) -
 
 
 def _port(model: Assembly, name: str, held: bool) -> Port:
-    body, _, port = name.partition(".")
+    body, dot, port = name.partition(".")
+    if not dot:
+        raise ModelError(f"port '{name}': write BODY.PORT, such as {next(iter(_all_ports(model)), 'rod.end')}.")
     if body not in model.bodies:
         raise ModelError(f"port '{name}': there is no body '{body}'; there are {', '.join(model.bodies)}.")
     described = model.bodies[body]

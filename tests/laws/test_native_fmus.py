@@ -37,6 +37,11 @@ SYSTEMS = shortened(
 )
 
 
+BY_NUMBERS = {
+    "cardan-shaft"
+}  # axes that lie in a plane of coordinates: numbers decide in which order rows are eliminated
+
+
 def arm():
     """A rod on a pin, a plate on the rod, which a spring holds."""
     model = Assembly(gravity=(0.3, -9.81))
@@ -87,7 +92,8 @@ def test_without_python_in_it_has_the_bits_of_formulas(name, version, tmp_path):
     assert validate_fmu(str(file)) == []
     axes = "xyz"[: model.dimension]
     found = in_a_fresh_process(file, 1e-3, 50, [f"{port}.position.{axis}" for axis in axes], tmp_path)
-    assert np.array_equal(found, ran(model, 0.05, dt=1e-3).position(port))
+    off = np.abs(found - ran(model, 0.05, dt=1e-3).position(port)).max()
+    assert off <= (1e-15 if name in BY_NUMBERS else 0.0)
 
 
 @needs_compiler
