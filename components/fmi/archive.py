@@ -92,6 +92,17 @@ class Archive:
         here = self.description
         return here.modelExchange if (interface or self.kinds[0]) == EXCHANGE else here.coSimulation
 
+    def check_platform(self) -> None:
+        """Refuse where it holds nothing that runs here."""
+        package = fmpy()
+        here = package.platform if self.version == 2 else package.platform_tuple
+        there = sorted(folder.name for folder in (self.folder / "binaries").glob("*") if folder.is_dir())
+        if here not in there:
+            remedy = " Its sources are in it: FMPy can build it here." if (self.folder / "sources").is_dir() else ""
+            raise ModelError(
+                f"FMU '{self.path}' does not run on this machine ({here}): it is made for {', '.join(there) or 'none'}.{remedy}"
+            )
+
     def saves(self, interface: str | None) -> bool:
         """Whether its state can be taken and given back: by calls, or as it is all in the numbers that we integrate."""
         part = self.part(interface)
@@ -156,12 +167,16 @@ def _unpacked(package: Any, path: Path) -> Archive:
     atexit.register(_forget, folder, os.getpid())
     try:
         package.extract(path, unzipdir=folder)
+        version = ElementTree.parse(folder / "modelDescription.xml").getroot().get("fmiVersion", "none")
+        if version[:2] not in ("2.", "3."):
+            raise ModelError(f"FMU '{path}' is of FMI {version}; FMI 2 and FMI 3 are read.")
         description = package.model_description.read_model_description(str(folder), validate=False)
-        major = description.fmiMajorVersion
+    except ModelError:
+        raise
+    except FileNotFoundError as error:
+        raise ModelError(f"FMU '{path}' is no FMU: it holds no modelDescription.xml.") from error
     except Exception as error:
         raise ModelError(f"FMU '{path}' cannot be read: {_first_line(error)}") from error
-    if major not in (2, 3):
-        raise ModelError(f"FMU '{path}' is of FMI {description.fmiVersion}; FMI 2 and FMI 3 are read.")
     found = Archive(path, folder, description, _variables(description), _terminals(folder, path))
     if not found.kinds:
         only = ": its partitions are scheduled by clocks" if getattr(description, "scheduledExecution", None) else ""

@@ -83,6 +83,7 @@ class Instance:
         }  # fmt: skip
         module = package.fmi3 if self.three else package.fmi2
         make = getattr(module, classes[archive.version, kind == CO_SIMULATION])
+        archive.check_platform()
         self._guard("load", lambda: self._load(make))
         self._guard("instantiate", self._instantiate)
 

@@ -22,6 +22,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 
 MAX_PASSES = 50  # of outputs handed on to inputs at one instant
+ALIKE = 1e-6  # of a step: how far others may be from it
 ALONE = ""  # the name of an FMU that is nobody's member
 
 
@@ -46,6 +47,7 @@ class Machine:
         self.archives: dict[str, Archive] = {name: opened(path) for name, path in files.items()}
         self._parameters = parameters
         self.time = 0.0
+        self._length = 0.0  # of the steps so far [s]
         try:
             for name, archive in self.archives.items():
                 chosen = kind or archive.kinds[0]
@@ -204,7 +206,7 @@ class Machine:
                 if owner is member
             ]
             member.begin(mine, given)
-        self.time = 0.0
+        self.time = self._length = 0.0
         self._follow(0.0)
         if self.exchange is not None:
             self.exchange.begin()
@@ -217,7 +219,20 @@ class Machine:
         else:
             self._in_time(f"stepped by {h:g} s", partial(self._step, h))
 
+    def _check_length(self, h: float) -> None:
+        """All steps are alike where somebody says so."""
+        if self._length == 0.0:
+            self._length = h
+        elif abs(h - self._length) > ALIKE * self._length:
+            member = next(member for member in self._stepping if not member.variable_step)
+            raise member.error(
+                f"says canHandleVariableCommunicationStepSize = false, and is to take a step of {h:g} s after steps of "
+                f"{self._length:g} s; let events fall on ticks, and leave the step as it is"
+            )
+
     def _step(self, h: float) -> None:
+        if self._stepping and not self.variable_step:
+            self._check_length(h)
         self._follow(self.time + 0.5 * h)  # what is held in a step is held at its middle
         if self._wires:
             self._hand_on()

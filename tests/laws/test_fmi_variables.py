@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import made_fmus
+from components import Fmu, NewtonEulerBody, Revolute
 from components.fmi import FmuNetwork
-from modular import ModelError
+from coordinator import Penalty, Simulation
+from modular import Assembly, Crossing, Cut, ModelError
 
 pytest.importorskip("fmpy", reason="FMPy is not installed; pip install -e '.[fmi]'")
 
@@ -133,3 +135,51 @@ def test_small_states_are_integrated_as_well_as_large_ones_where_their_size_is_t
         exact = force / damping * (1.0 - np.exp(-damping * time / mass))
         off.append(float(np.abs(found[:, 0] - exact).max()) * damping / force)
     assert off[0] < 1e-9 and off[1] > 1e-8
+
+
+def rewritten(folder, change):
+    """The rigid body with other members: `change` of a name and its content gives both anew, or None."""
+    file = folder / "other.fmu"
+    with zipfile.ZipFile(made_fmus.rigid()) as given, zipfile.ZipFile(file, "w") as archive:
+        for name in given.namelist():
+            if (other := change(name, given.read(name))) is not None:
+                archive.writestr(*other)
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda name, data: (name.replace("linux64", "plan9"), data),
+            r"does not run on this machine \(.*made for plan9\.",
+        ),
+        (lambda name, data: None if name.endswith(".xml") else (name, data), "is no FMU: it holds no modelDescription"),
+        (lambda name, data: (name, data.replace(b'fmiVersion="2.0"', b'fmiVersion="1.0"')), "is of FMI 1.0; FMI 2 and"),
+        (lambda name, data: (name, data[:900]), "cannot be read"),
+    ],
+)
+def test_files_that_do_not_run_here_say_why(change, said, tmp_path):
+    with pytest.raises(ModelError, match=said):
+        FmuNetwork(files={"one": rewritten(tmp_path, change)}).run(0.1, 0.1, ["one.px"])
+
+
+def test_one_that_takes_steps_of_one_length_is_asked_for_no_others(tmp_path):
+    """An event between two ticks divides a step: refused, and what was recorded stays."""
+    varies = b'canHandleVariableCommunicationStepSize="true"'
+    file = rewritten(tmp_path, lambda name, data: (name, data.replace(varies, varies.replace(b"true", b"false"))))
+    for path, even in ((made_fmus.rigid(), False), (file, True)):
+        model = Assembly(gravity=(0.0, -9.81))
+        model.add("body", Fmu(path, ports={"hub": made_fmus.port()}, dimension=2))
+        model.add("weight", NewtonEulerBody(mass=1.0, inertia=0.1, centre=(0.0, 0.0), ports={"hub": (0.0, 0.0)}))
+        model.join("pin", Revolute(), "body.hub", "weight.hub")
+        model.when(Crossing("weight.hub", "y", -0.01), Cut("pin"))
+        with Simulation(model, 1e-3, Penalty()) as simulation:
+            if not even:
+                assert simulation.run(0.1).events[0]["time"] == pytest.approx(0.0451, abs=2e-4)
+                continue
+            with pytest.raises(
+                ModelError, match=r"is to take a step of .* after steps of 0.001 s; let events fall on ticks"
+            ):
+                simulation.run(0.1)
+            assert len(simulation.recorded) >= 45
