@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import atexit
+import itertools
+import math
 import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -39,7 +41,7 @@ def fmpy() -> Any:
 
 @dataclass(frozen=True)
 class Variable:
-    """A scalar of an FMU: how it is asked for, and what its numbers times `scale` are in SI units."""
+    """A scalar of an FMU, or an element of an array: how it is asked for, and what its numbers are in SI units."""
 
     name: str
     reference: int
@@ -49,6 +51,17 @@ class Variable:
     unit: str | None
     scale: float
     exponents: tuple[int, ...] | None  # of kg, m, s, A, K, mol, cd, rad; None where the file does not say
+    offset: float = 0.0  # in SI units, as of degrees Celsius; none of differences
+    place: int | None = None  # of an element, in its array
+    starts: tuple[float, ...] = ()  # of an element: those of all of its array
+
+    def in_si(self, own: Any) -> Any:
+        """A number of the FMU in SI units."""
+        return self.scale * own + self.offset
+
+    def own(self, si: Any) -> Any:
+        """A number in SI units as the FMU has it."""
+        return (si - self.offset) / self.scale
 
 
 @dataclass(frozen=True)
@@ -79,6 +92,17 @@ class Archive:
         here = self.description
         return here.modelExchange if (interface or self.kinds[0]) == EXCHANGE else here.coSimulation
 
+    def check_platform(self) -> None:
+        """Refuse where it holds nothing that runs here."""
+        package = fmpy()
+        here = package.platform if self.version == 2 else package.platform_tuple
+        there = sorted(folder.name for folder in (self.folder / "binaries").glob("*") if folder.is_dir())
+        if here not in there:
+            remedy = " Its sources are in it: FMPy can build it here." if (self.folder / "sources").is_dir() else ""
+            raise ModelError(
+                f"FMU '{self.path}' does not run on this machine ({here}): it is made for {', '.join(there) or 'none'}.{remedy}"
+            )
+
     def saves(self, interface: str | None) -> bool:
         """Whether its state can be taken and given back: by calls, or as it is all in the numbers that we integrate."""
         part = self.part(interface)
@@ -101,6 +125,10 @@ class Archive:
         """By its name; one that is not there is refused, with those that are nearest."""
         if name in self.variables:
             return self.variables[name]
+        if elements := [one for one in self.variables if one.startswith(f"{name}[")]:
+            raise ModelError(
+                f"{what}: '{name}' of '{self.path.name}' is an array; name its elements, {elements[0]} to {elements[-1]}."
+            )
         import difflib
 
         near = difflib.get_close_matches(name, self.variables, 3) or list(self.variables)[:6]
@@ -139,15 +167,20 @@ def _unpacked(package: Any, path: Path) -> Archive:
     atexit.register(_forget, folder, os.getpid())
     try:
         package.extract(path, unzipdir=folder)
+        version = ElementTree.parse(folder / "modelDescription.xml").getroot().get("fmiVersion", "none")
+        if version[:2] not in ("2.", "3."):
+            raise ModelError(f"FMU '{path}' is of FMI {version}; FMI 2 and FMI 3 are read.")
         description = package.model_description.read_model_description(str(folder), validate=False)
-        major = description.fmiMajorVersion
+    except ModelError:
+        raise
+    except FileNotFoundError as error:
+        raise ModelError(f"FMU '{path}' is no FMU: it holds no modelDescription.xml.") from error
     except Exception as error:
         raise ModelError(f"FMU '{path}' cannot be read: {_first_line(error)}") from error
-    if major not in (2, 3):
-        raise ModelError(f"FMU '{path}' is of FMI {description.fmiVersion}; only FMI 2 and FMI 3 can be read.")
     found = Archive(path, folder, description, _variables(description), _terminals(folder, path))
     if not found.kinds:
-        raise ModelError(f"FMU '{path}' offers neither co-simulation nor model exchange.")
+        only = ": its partitions are scheduled by clocks" if getattr(description, "scheduledExecution", None) else ""
+        raise ModelError(f"FMU '{path}' offers neither co-simulation nor model exchange{only}.")
     return found
 
 
@@ -158,17 +191,16 @@ def _forget(folder: Path, owner: int) -> None:
 
 def _variables(description: Any) -> dict[str, Variable]:
     units = {unit.name: unit.baseUnit for unit in description.unitDefinitions if unit.baseUnit is not None}
-    found = {}
+    found: dict[str, Variable] = {}
     for variable in description.modelVariables:
-        if variable.shape:
-            continue  # arrays are no scalars
         declared = variable.declaredType
         unit = variable.unit or (declared.unit if declared is not None else None)
         base = units.get(unit)
         kind = {"Real": "Float64", "Integer": "Int32", "Enumeration": "Int32"}.get(variable.type, variable.type)
         if kind == "Int32" and variable.type == "Enumeration" and description.fmiMajorVersion == 3:
             kind = "Int64"
-        found[variable.name] = Variable(
+        relative = variable.relativeQuantity or (declared is not None and declared.relativeQuantity)
+        one = Variable(
             variable.name,
             variable.valueReference,
             kind,
@@ -177,8 +209,26 @@ def _variables(description: Any) -> dict[str, Variable]:
             unit,
             1.0 if base is None else float(base.factor),
             None if base is None else (base.kg, base.m, base.s, base.A, base.K, base.mol, base.cd, base.rad),
+            0.0 if base is None or relative else float(base.offset),
         )
+        found |= {each.name: each for each in _elements(one, variable.shape)}
     return found
+
+
+def _elements(variable: Variable, shape: tuple[int, ...] | None) -> Iterator[Variable]:
+    """Itself, or the elements of an array, counted from one: "u[2]", "A[1,3]"."""
+    if not shape:
+        yield variable
+        return
+    count = math.prod(shape)
+    given = str(variable.start or "").split()
+    given = given * count if len(given) == 1 else given
+    told = len(given) == count and variable.kind == "Float64"
+    starts = tuple(map(float, given)) if told else (0.0,) * count
+    for k, index in enumerate(itertools.product(*(range(1, size + 1) for size in shape))):
+        start = given[k] if len(given) == count else None
+        name = f"{variable.name}[{','.join(map(str, index))}]"
+        yield replace(variable, name=name, start=start, place=k, starts=starts)
 
 
 def _terminals(folder: Path, path: Path) -> dict[str, dict[str, str]]:

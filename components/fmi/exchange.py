@@ -37,6 +37,7 @@ class Exchange:
         assert all(member.kind == EXCHANGE for member in members)
         self.time, self.parts, self.evaluations = 0.0, 1, 0
         self.x: Array = np.zeros(0)
+        self._least: Array = np.zeros(0)  # so much of a state counts as nothing
         self._next_event = np.inf
         self._had_time_event = False
 
@@ -67,7 +68,20 @@ class Exchange:
         self.x = np.zeros(ends[-1])
         self.time, self.parts = 0.0, 1
         self._settle(first=True)
+        self._least = 1e-2 * self._nominals()
         self._signs = self._look()
+
+    def _nominals(self) -> Array:
+        """How large states are meant to be; one where an FMU says nothing that makes sense."""
+        found = np.ones(len(self.x))
+        for member, (values, array), rows in zip(self.members, self._slopes, self._slices, strict=True):
+            if len(array):
+                array[:] = 1.0
+                ask = member._f.get(f"fmi{3 if member.three else 2}GetNominalsOfContinuousStates")
+                if ask is not None:
+                    ask(member.component, values, len(array))
+                found[rows] = array
+        return np.where(np.isfinite(found) & (found > 0.0), found, 1.0)
 
     def _settle(self, *, first: bool = False) -> None:
         """Event mode of all members, until nobody has anything to change; then continuous time again."""
@@ -135,7 +149,7 @@ class Exchange:
         K[stages] = self.slope(time + h, new)
         if not np.isfinite(new).all() or not len(x):
             return new, 0.0 if not len(x) else np.inf
-        scale = self._tolerance * (1e-2 + np.maximum(np.abs(x), np.abs(new)))
+        scale = self._tolerance * (self._least + np.maximum(np.abs(x), np.abs(new)))
         fifth, third = np.sum((K.T @ E5 / scale) ** 2), np.sum((K.T @ E3 / scale) ** 2)
         if fifth == 0.0 and third == 0.0:
             return new, 0.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,18 +19,39 @@ from modular.errors import ModelError
 
 KEPT_MESSAGES = 5  # of the log of an FMU
 FATAL = 4  # status of FMI
+_alone: set[Path] = set()  # folders of FMUs that may be there once in a process, and are
 
 
 class Numbers:
-    """Some Float64 variables of an FMU, asked for or told together, as numbers in SI units."""
+    """Some Float64 variables of an FMU, asked for or told together, as numbers in SI units.
+
+    Arrays are asked for and told as a whole; `places` is where the elements that are wanted lie, None where there are only scalars.
+    """
 
     def __init__(self, variables: Sequence[Variable]) -> None:
-        self.count = len(variables)
-        self.references = (ctypes.c_uint * self.count)(*(variable.reference for variable in variables))
-        self.values = (ctypes.c_double * self.count)()
+        self.wholes: dict[int, slice] = {}  # by reference: where all of an array lies
+        references: list[int] = []
+        places: list[int] = []
+        size = 0
+        for variable in variables:
+            if variable.place is None:
+                references.append(variable.reference)
+                places.append(size)
+                size += 1
+                continue
+            if variable.reference not in self.wholes:
+                references.append(variable.reference)
+                self.wholes[variable.reference] = slice(size, size + len(variable.starts))
+                size += len(variable.starts)
+            places.append(self.wholes[variable.reference].start + variable.place)
+        self.count, self.size = len(references), size
+        self.references = (ctypes.c_uint * self.count)(*references)
+        self.values = (ctypes.c_double * size)()
         self.array: Array = np.ctypeslib.as_array(self.values)
-        scales = np.array([variable.scale for variable in variables])
-        self.scales: Array | None = None if (scales == 1.0).all() else scales
+        self.places: Array | None = np.array(places, np.int64) if self.wholes else None
+        scales, offsets = np.array([one.scale for one in variables]), np.array([one.offset for one in variables])
+        plain = (scales == 1.0).all() and (offsets == 0.0).all()
+        self.units: tuple[Array, Array] | None = None if plain else (scales, offsets)
 
 
 class Instance:
@@ -43,9 +65,17 @@ class Instance:
         self.part = here.coSimulation if kind == CO_SIMULATION else here.modelExchange
         if self.part is None:
             raise ModelError(f"FMU '{archive.path}' offers no {kind}; it offers {' and '.join(archive.kinds)}.")
+        self._once = archive.folder if self.part.canBeInstantiatedOnlyOncePerProcess else None
+        if self._once in _alone:
+            raise ModelError(
+                f"FMU '{archive.path}' says canBeInstantiatedOnlyOncePerProcess, and runs in this process already; close that one, "
+                "or let each live at a worker of its own (BlackBox)."
+            )
         self._log: list[str] = []
         self.lost = False  # after a fatal error nothing may be called any more (FMI 2.0.4, 2.1.3)
         self.time, self._begun = 0.0, False
+        self._elements: dict[int, Array] = {}  # of arrays, as they have been told
+        self._starts: dict[int, Array] = {}  # as they begin
         self._told = ctypes.c_bool(), ctypes.c_bool(), ctypes.c_bool(), ctypes.c_double()  # by a step of FMI 3
         self._told_at = [ctypes.byref(value) for value in self._told]
         classes = {
@@ -53,6 +83,7 @@ class Instance:
         }  # fmt: skip
         module = package.fmi3 if self.three else package.fmi2
         make = getattr(module, classes[archive.version, kind == CO_SIMULATION])
+        archive.check_platform()
         self._guard("load", lambda: self._load(make))
         self._guard("instantiate", self._instantiate)
 
@@ -75,6 +106,8 @@ class Instance:
             callbacks.freeMemory = fmi2.defaultCallbacks.freeMemory
             self.fmu.instantiate(callbacks=callbacks, loggingOn=True)
         self.component = self.fmu.component
+        if self._once is not None:
+            _alone.add(self._once)
 
     # --- what may go wrong -------------------------------------------------------------------------------------------
 
@@ -116,39 +149,70 @@ class Instance:
         for variable in found:
             if variable.kind != "Float64":
                 raise ModelError(f"{what}: variable '{variable.name}' is of type {variable.kind}; Float64 is needed.")
+        for variable in found:
+            if variable.place is not None and variable.reference not in self._elements:
+                self._starts[variable.reference] = np.array(variable.starts)
+                self._elements[variable.reference] = np.array(variable.starts)
         return Numbers(found)
+
+    def _forget_elements(self) -> None:
+        """Arrays are as the file says again."""
+        for reference, starts in self._starts.items():
+            self._elements[reference][:] = starts
 
     def tell(self, numbers: Numbers, values: Array) -> None:
         """Set variables."""
-        numbers.array[:] = values if numbers.scales is None else values / numbers.scales
+        own = values if numbers.units is None else (values - numbers.units[1]) / numbers.units[0]
+        if numbers.places is None:
+            numbers.array[:] = own
+        else:  # other elements stay as they have been told
+            for reference, rows in numbers.wholes.items():
+                numbers.array[rows] = self._elements[reference]
+            numbers.array[numbers.places] = own
+            for reference, rows in numbers.wholes.items():
+                self._elements[reference][:] = numbers.array[rows]
         if self.three:
-            self._call("fmi3SetFloat64", numbers.references, numbers.count, numbers.values, numbers.count)
+            self._call("fmi3SetFloat64", numbers.references, numbers.count, numbers.values, numbers.size)
         else:
             self._call("fmi2SetReal", numbers.references, numbers.count, numbers.values)
 
     def ask(self, numbers: Numbers) -> Array:
         """Get variables; the array is overwritten when they are asked for again."""
         if self.three:
-            self._call("fmi3GetFloat64", numbers.references, numbers.count, numbers.values, numbers.count)
+            self._call("fmi3GetFloat64", numbers.references, numbers.count, numbers.values, numbers.size)
         else:
             self._call("fmi2GetReal", numbers.references, numbers.count, numbers.values)
-        return numbers.array if numbers.scales is None else numbers.array * numbers.scales
+        found = numbers.array if numbers.places is None else numbers.array[numbers.places]
+        return found if numbers.units is None else found * numbers.units[0] + numbers.units[1]
 
     def set_parameter(self, name: str, value: Any) -> None:
         """Set a variable of any type by its name, before it is initialised."""
         variable = self.archive.variable(name, f"FMU '{self.archive.path.name}': parameters")
+        if variable.causality == "structuralParameter":
+            raise ModelError(
+                f"FMU '{self.archive.path.name}': '{name}' is a structural parameter, by which its arrays would have other sizes; "
+                f"it stays {variable.start}, as the file says."
+            )
         verb = (
             variable.kind if self.three else {"Float64": "Real", "Int32": "Integer"}.get(variable.kind, variable.kind)
         )
         if variable.kind == "Float64":
-            value = float(value) / variable.scale
+            value = variable.own(float(value))
         elif variable.kind == "Boolean":
             value = bool(value)
         elif variable.kind == "String":
             value = str(value)
         else:
             value = int(value)
-        self._guard(f"take {name} = {value!r}", lambda: getattr(self.fmu, f"set{verb}")([variable.reference], [value]))
+        given = [value]
+        if variable.place is not None:
+            count = len(variable.starts)
+            whole = self._guard(f"show {name}", lambda: getattr(self.fmu, f"get{verb}")([variable.reference], count))
+            given = list(whole)
+            given[variable.place] = value
+            if variable.reference in self._elements:
+                self._elements[variable.reference][variable.place] = value
+        self._guard(f"take {name} = {value!r}", lambda: getattr(self.fmu, f"set{verb}")([variable.reference], given))
 
     # --- beginning and end -------------------------------------------------------------------------------------------
 
@@ -156,6 +220,7 @@ class Instance:
         """Initialise with parameters and inputs, at time 0; whoever has begun before goes back to the very beginning."""
         if self._begun:
             self._guard("be reset", self.fmu.reset)
+            self._forget_elements()
         for name, value in parameters.items():
             self.set_parameter(name, value)
 
@@ -175,6 +240,8 @@ class Instance:
     def close(self) -> None:
         """Let it go; its library stays loaded, as others may use it."""
         component, self.component = getattr(self, "component", None), None
+        if component is not None and self._once is not None:
+            _alone.discard(self._once)
         if component is not None and not self.lost:
             self._f["fmi3FreeInstance" if self.three else "fmi2FreeInstance"](component)
 

@@ -22,6 +22,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 
 MAX_PASSES = 50  # of outputs handed on to inputs at one instant
+ALIKE = 1e-6  # of a step: how far others may be from it
 ALONE = ""  # the name of an FMU that is nobody's member
 
 
@@ -46,11 +47,14 @@ class Machine:
         self.archives: dict[str, Archive] = {name: opened(path) for name, path in files.items()}
         self._parameters = parameters
         self.time = 0.0
+        self._length = 0.0  # of the steps so far [s]
         try:
             for name, archive in self.archives.items():
                 chosen = kind or archive.kinds[0]
                 called = name or archive.description.modelName
                 self.members[name] = self._in_time("instantiated", partial(Instance, archive, chosen, called))
+            for target, source in connections.items():
+                self._check_wire(target, source)
             self._wires = [
                 (self.signals([source], "connections"), self.signals([target], "connections"))
                 for target, source in connections.items()
@@ -94,6 +98,19 @@ class Machine:
         """What is known of a variable."""
         member, variable = self._find(name)
         return member.archive.variable(variable, what)
+
+    def _check_wire(self, target: str, source: str) -> None:
+        """What is shown by one goes into an input of another, and is of the same kind."""
+        into, out = (self.variable(name, "connections") for name in (target, source))
+        if into.causality != "input" or out.causality == "input":
+            raise ModelError(
+                f"connections: '{target}' ({into.causality}) takes '{source}' ({out.causality}); inputs take outputs, "
+                "{'one.input': 'other.output'}."
+            )
+        if into.exponents and out.exponents and into.exponents != out.exponents:
+            raise ModelError(
+                f"connections: '{target}' is in {into.unit}, and '{source}' in {out.unit}, which is of another kind."
+            )
 
     def terminal(self, name: str) -> dict[str, str]:
         """Variables by the names of the members of a terminal; none where nobody describes one of that name."""
@@ -139,6 +156,9 @@ class Machine:
 
     def follow(self, courses: Mapping[str, Course], what: str) -> None:
         """Inputs that follow courses over time from now on."""
+        for name in courses:
+            if (cause := self.variable(name, what).causality) != "input":
+                raise ModelError(f"{what}: '{name}' is no input of its FMU ({cause}), and follows no course.")
         if courses:
             self._courses = self.signals(list(courses), what), list(courses.values())
 
@@ -189,7 +209,7 @@ class Machine:
                 if owner is member
             ]
             member.begin(mine, given)
-        self.time = 0.0
+        self.time = self._length = 0.0
         self._follow(0.0)
         if self.exchange is not None:
             self.exchange.begin()
@@ -202,7 +222,20 @@ class Machine:
         else:
             self._in_time(f"stepped by {h:g} s", partial(self._step, h))
 
+    def _check_length(self, h: float) -> None:
+        """All steps are alike where somebody says so."""
+        if self._length == 0.0:
+            self._length = h
+        elif abs(h - self._length) > ALIKE * self._length:
+            member = next(member for member in self._stepping if not member.variable_step)
+            raise member.error(
+                f"says canHandleVariableCommunicationStepSize = false, and is to take a step of {h:g} s after steps of "
+                f"{self._length:g} s; let events fall on ticks, and leave the step as it is"
+            )
+
     def _step(self, h: float) -> None:
+        if self._stepping and not self.variable_step:
+            self._check_length(h)
         self._follow(self.time + 0.5 * h)  # what is held in a step is held at its middle
         if self._wires:
             self._hand_on()

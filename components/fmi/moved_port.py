@@ -65,7 +65,7 @@ class MotionMap:
         for name, (k, kind, c) in zip(self._names, self._told, strict=True):
             variable = self.machine.variable(name, "")
             first = (variable.start or "0").split()[0]
-            value = float(parameters[name]) if name in parameters else variable.scale * float(first)
+            value = float(parameters[name]) if name in parameters else variable.in_si(float(first))
             if kind == "position":
                 pose[k, c] = value
             elif kind == "orientation" and len(self.ports[k].orientation) in (1, 4):

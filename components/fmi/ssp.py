@@ -7,16 +7,19 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from components.fmi.archive import _forget
+from components.fmi.archive import _forget, opened
 from modular.errors import ModelError
 
 STRUCTURE = "SystemStructure.ssd"
 SSD = "{http://ssp-standard.org/SSP1/SystemStructureDescription}"
 SSV = "{http://ssp-standard.org/SSP1/SystemStructureParameterValues}"
+SSC = "{http://ssp-standard.org/SSP1/SystemStructureCommon}"
+BASES = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 READ: dict[str, Callable[[str], Any]] = {
     "Real": float,
     "Integer": int,
@@ -24,6 +27,36 @@ READ: dict[str, Callable[[str], Any]] = {
     "Boolean": lambda text: text in ("true", "1"),
     "String": str,
 }
+
+
+@dataclass(frozen=True)
+class Value:
+    """A parameter as a file gives it: in a unit that the file defines, or else in that of the variable."""
+
+    given: Any
+    unit: str | None
+    factor: float | None = None  # to SI units, where the file defines its unit
+    offset: float = 0.0
+    exponents: tuple[int, ...] = ()
+
+    def in_si(self, name: str, source: str, path: str | Path) -> Any:
+        """As `parameters` of FMUs are given."""
+        variable = opened(source).variables.get(name)
+        if variable is None or not isinstance(self.given, float):
+            return self.given  # whoever sets it says what is wrong with it
+        if self.factor is None:
+            if self.unit not in (None, variable.unit):
+                raise ModelError(
+                    f"SSP '{path}': parameter '{name}' is given in '{self.unit}', a unit that is nowhere defined; that of the FMU "
+                    f"is '{variable.unit}'."
+                )
+            return variable.in_si(self.given)
+        if variable.exponents and variable.exponents != self.exponents:
+            raise ModelError(
+                f"SSP '{path}': parameter '{name}' is given in '{self.unit}', which is of another kind than '{variable.unit}' of "
+                "the FMU."
+            )
+        return self.factor * self.given + self.offset
 
 
 def read_ssp(path: str | Path) -> dict[str, Any]:
@@ -48,6 +81,7 @@ def read_ssp(path: str | Path) -> dict[str, Any]:
         raise ModelError(f"SSP '{path}': its {STRUCTURE} describes no system.")
     elements = system.find(f"{SSD}Elements")
     found: dict[str, Any] = {"files": {}, "connections": {}, "parameters": {}}
+    given: dict[str, Value] = {}
     for element in [] if elements is None else elements:
         name = element.get("name", "")
         if element.tag != f"{SSD}Component":
@@ -56,8 +90,12 @@ def read_ssp(path: str | Path) -> dict[str, Any]:
         if not (folder / source).is_file():
             raise ModelError(f"SSP '{path}': '{name}' is to be in '{source}', which is not there.")
         found["files"][name] = str(folder / source)
-        found["parameters"] |= {f"{name}.{key}": value for key, value in _values(element, folder, path).items()}
-    found["parameters"] |= _values(system, folder, path)
+        given |= {f"{name}.{key}": value for key, value in _values(element, folder, path).items()}
+    given |= _values(system, folder, path)
+    for key, value in given.items():
+        member, _, name = key.partition(".")
+        source = found["files"].get(member)
+        found["parameters"][key] = value.given if source is None else value.in_si(name, source, path)
     connections = system.find(f"{SSD}Connections")
     for wire in [] if connections is None else connections:
         if wire.get("startElement") is None or wire.get("endElement") is None:
@@ -68,13 +106,15 @@ def read_ssp(path: str | Path) -> dict[str, Any]:
                 "through it; plain connections are read."
             )
         target = f"{wire.get('endElement')}.{wire.get('endConnector')}"
+        if target in found["connections"]:
+            raise ModelError(f"SSP '{path}': two connections go into '{target}'; an input takes one.")
         found["connections"][target] = f"{wire.get('startElement')}.{wire.get('startConnector')}"
     return found
 
 
-def _values(owner: ElementTree.Element, folder: Path, path: str | Path) -> dict[str, Any]:
+def _values(owner: ElementTree.Element, folder: Path, path: str | Path) -> dict[str, Value]:
     """Parameters that are bound to a component or to the system, in place or in a file."""
-    found: dict[str, Any] = {}
+    found: dict[str, Value] = {}
     for binding in owner.iterfind(f"{SSD}ParameterBindings/{SSD}ParameterBinding"):
         prefix, source = binding.get("prefix", ""), binding.get("source")
         if binding.find(f"{SSD}ParameterMapping") is not None:
@@ -82,9 +122,22 @@ def _values(owner: ElementTree.Element, folder: Path, path: str | Path) -> dict[
         if source is not None and not (folder / source).is_file():
             raise ModelError(f"SSP '{path}': parameters are to be in '{source}', which is not there.")
         holder = binding if source is None else ElementTree.parse(folder / source).getroot()
+        units = _units(holder)
         for parameter in holder.iter(f"{SSV}Parameter"):
             for value in parameter:
-                kind = value.tag.removeprefix(SSV)
+                kind, unit = value.tag.removeprefix(SSV), value.get("unit")
                 if kind in READ:
-                    found[prefix + parameter.get("name", "")] = READ[kind](value.get("value", ""))
+                    number = READ[kind](value.get("value", ""))
+                    found[prefix + parameter.get("name", "")] = Value(number, unit, *units.get(unit or "", ()))
+    return found
+
+
+def _units(holder: ElementTree.Element) -> dict[str, tuple[float, float, tuple[int, ...]]]:
+    """Factor, offset and exponents of the units that a file defines, by their names."""
+    found = {}
+    for unit in holder.iter(f"{SSC}Unit"):
+        base = unit.find(f"{SSC}BaseUnit")
+        if base is not None:
+            exponents = tuple(int(base.get(name, "0")) for name in BASES)
+            found[unit.get("name", "")] = float(base.get("factor", "1")), float(base.get("offset", "0")), exponents
     return found

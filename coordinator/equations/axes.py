@@ -28,8 +28,12 @@ class Frame:
         known = [self._unit(one) for one in directions]
         if len(known) == 1 and self.shares.shape[1] == 2:
             known.append([-known[0][1], known[0][0]])
-        shares = [[exact(tidy(float(x))) for x in row] for row in self.shares]
-        return sympy.Matrix(shares) * sympy.Matrix(known)
+        return sympy.Matrix(self.exact_shares) * sympy.Matrix(known)
+
+    @property
+    def exact_shares(self) -> list[list[Any]]:
+        """The numbers that they were meant to be."""
+        return [[exact(tidy(float(x))) for x in row] for row in self.shares]
 
     @staticmethod
     def _unit(direction: list[Any]) -> list[Any]:

@@ -8,7 +8,7 @@ of every model give, constraints, rates, and M a + G^T lambda - Q = 0.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,10 @@ class Stranger(CouplingError):
 class CommonFormulas:
     """Compiled formulas of models that stand side by side, and where each of them is in the coordinates and rows of all."""
 
-    def __init__(self, system: System, equations: Equations, whole: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, system: System, equations: Equations, whole: frozenset[str] = frozenset(), shown: Sequence[int] = ()
+    ) -> None:
+        """`whole`: what has names also where it is nothing; `shown`: elements whose motion is written down too."""
         self.system, self.equations = system, equations
         self.smallest: Smallest | None = None
         self.whole = whole
@@ -52,7 +55,7 @@ class CommonFormulas:
         # lengths and angles that forces take from where bodies stand
         equations.forces(float(system.elements.clock[TIME]))
         self.models = models_in(system)
-        self.written = write_running(*first_of(system, self.models[0]), whole)
+        self.written = write_running(*first_of(system, self.models[0]), whole, shown)
         self._refuse(self.written)
         self.solved = Solved(self.written, (self.written.start[0], self.written.start[1]), GOOD)
         place, moved = corrections_of_place(self.written, GOOD)
@@ -61,9 +64,9 @@ class CommonFormulas:
         self.powers = powers_of(self.solved)
         every = [*self.solved.accelerations, *self.solved.multipliers, *self.solved.guards, *self.shared]
         every += self.powers.values()
-        self._loop = _compiled(
-            python_source(self.solved, every), python_source(place, moved), python_source(pace, paced)
-        )
+        # rates, corrections of places and of rates
+        self.functions = ((self.solved, every), (place, moved), (pace, paced))
+        self._loop = _compiled(*(python_source(solved, values) for solved, values in self.functions))
         self._lay(self.models)
         self._check()
         self._pivots = np.abs(self.motions.guards[:, : len(self.solved.pivots)])

@@ -139,6 +139,23 @@ def python_source(solved: Solved, values: Sequence[Any], more: Arrays = MappingP
     return "\n".join([*found, "    return 0"]) + "\n"
 
 
+def c_function(
+    name: str, solved: Solved, values: Sequence[Any], kept: Sequence[int], more: Arrays = MappingProxyType({})
+) -> str:
+    """The same for C: `out` takes those values that are `kept`, and each of them is worked out by the very same operations."""
+    lines = Lines(solved, values, more)
+    arrays = ("q", "v", "p", *more)
+    results = [lines.results[k] for k in kept]
+    found = [
+        f"static void {name}(double t, {', '.join(f'const double *{array}' for array in arrays)}, double *out)",
+        "{",
+    ]
+    found += [f"    {' '.join(f'(void){array};' for array in ('t', *arrays))}"]
+    found += [*lines.body(";", "const double ", results)]
+    found += [f"    out[{k}] = {code};" for k, code in enumerate(results)]
+    return "\n".join([*found, "}"]) + "\n"
+
+
 def python_function(solved: Solved, values: Sequence[Any]) -> Callable[..., Any]:
     """The same as a function of Python."""
     return function_of(python_source(solved, values))

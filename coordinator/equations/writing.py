@@ -19,7 +19,7 @@ from coordinator.equations.parameters import Parameters, name_bodies, name_force
 from coordinator.equations.stage import NoFormula, Stage, assembled
 from coordinator.equations.tables import TableTwin, terms
 from coordinator.equations.terms import Term, exact, expression, tidy
-from coordinator.equations.written import Held, Written
+from coordinator.equations.written import Held, Motion, Written
 from coordinator.system import System
 from modular.assembly import Assembly
 from modular.body import GivesEquations
@@ -40,12 +40,15 @@ def write_system(system: System) -> Written:
     return _Writer(model, True, (), system).written()
 
 
-def write_running(system: System, model: Assembly, whole: frozenset[str] = frozenset()) -> Written:
+def write_running(
+    system: System, model: Assembly, whole: frozenset[str] = frozenset(), shown: Sequence[int] = ()
+) -> Written:
     """All equations of a system that runs, as it stands, with names for the numbers of this model of it.
 
-    `whole`: components, or gravity, all of whose numbers have names, also those that are nothing.
+    `whole`: components, or gravity, all of whose numbers have names, also those that are nothing; `shown`: elements whose motion is
+    asked for as well.
     """
-    return _Writer(model, False, (), system, whole, booked=True).written()
+    return _Writer(model, False, (), system, whole, booked=True).written(shown)
 
 
 class _Writer:
@@ -113,8 +116,8 @@ class _Writer:
         self.rates = [rate_of(one) for one in self.coordinates]
         self.rate_of = dict(zip(self.coordinates, self.rates, strict=True))
 
-    def written(self) -> Written:
-        """Everything."""
+    def written(self, shown: Sequence[int] = ()) -> Written:
+        """Everything, and the motion of some elements."""
         stage = self.stage
         stage.at(Term(TIME))
         stage.show()
@@ -135,6 +138,10 @@ class _Writer:
         found.start, found.taken = self.start, self.parameters.taken
         for port, frame in self.frames.items():
             found.axes[port] = frame.axes([self.shown[element] for element in frame.elements])
+        for element in shown:
+            found.motions[element] = Motion(
+                self.shown[element], self._pace(element), list(self.reach.get(element, ())), self._bend(element)
+            )
         return found
 
     def _write_bodies(self, found: Written, twin: TableTwin, stack: Any) -> None:

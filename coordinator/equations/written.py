@@ -31,6 +31,23 @@ class Held:
     slopes: Sparse  # by (row, element, direction)
 
 
+@dataclass(frozen=True)
+class Motion:
+    """Of an element: its place, its velocity, and how its acceleration follows those of coordinates."""
+
+    place: list[Any]
+    pace: list[Any]
+    follows: list[tuple[int, list[Any]]]  # column, and a number for each direction
+    bend: list[Any]  # acceleration where coordinates do not accelerate; nothing where there is none
+
+    def acceleration(self, accelerations: Sequence[Any]) -> list[Any]:
+        """With those of all coordinates."""
+        total = list(self.bend) or [NOTHING] * len(self.place)
+        for column, along in self.follows:
+            total = [sum_ + share * accelerations[column] for sum_, share in zip(total, along, strict=True)]
+        return total
+
+
 class Written:
     """M a + G^T lambda = Q, phi = 0, G v = flow, G a = gamma; with symbols for coordinates, their rates and parameters.
 
@@ -66,6 +83,7 @@ class Written:
             str, tuple[dict[int, Any], dict[int, Any]]
         ] = {}  # of each joint: what either side adds to G v, by row
         self.axes: dict[str, Any] = {}  # of ports that were asked for, as rows
+        self.motions: dict[int, Motion] = {}  # of elements that were asked for
         self.start: tuple[Array, ...] = ()  # coordinates and rates where the model stands
         self.taken: dict[
             str, tuple[str, str, tuple[int, ...]]

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from modular.errors import ModelError
 from scenarios.options import Overwrite, Settings, Step
 from scenarios.terminal import console_for, refusals, say
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from scenarios.fmi.variables import Layout
 
 
 def export_fmu(
@@ -40,9 +45,13 @@ def export_fmu(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="A numeric setting of a ready system that masters may change; may be repeated. Default: all.",
+            help="A numeric setting of a ready system, or with --native a number of the formulas, that masters may change; may be "
+            "repeated. Default: all.",
         ),
     ] = None,
+    native: Annotated[
+        bool, typer.Option("--native", help="Compiled from the formulas of the model: no Python in it.")
+    ] = False,
     version: Annotated[int, typer.Option("--fmi", metavar="2|3", help="Version of FMI.")] = 2,
     dt: Step = None,
     coupling: Annotated[
@@ -64,6 +73,7 @@ def export_fmu(
       [bold]modular export-fmu double-pendulum[/bold]
       [bold]modular export-fmu arm.toml --port arm.tip --fmi 3 --out arm.fmu[/bold]
       [bold]modular export-fmu arm.toml --motion arm.root[/bold]
+      [bold]modular export-fmu four-bar --port coupler.end --native[/bold]
       [bold]modular export-fmu chain --set bodies=4 --watch rod3.end[/bold]
 
     Its steps are whole numbers of the ticks (--dt) with which it is exported, and give the bits of modular run. Ports show place,
@@ -73,8 +83,13 @@ def export_fmu(
     glued. Energies are energy.kinetic, energy.potential and
     energy.stored. Its state can be taken, given back and written down.
 
-    The file holds the model and the compiled part of PythonFMU; a master runs it in a Python that has modular installed. It
-    needs the extra fmi: python -m pip install 'modular-multibody\\[fmi]'.
+    With --native the FMU is one file in C, made of the formulas of the model (coupling formulas), and what a compiler of this
+    machine makes of it: it runs without Python, on this kind of machine, and takes steps of any length, each in ticks of --dt or
+    shorter. Masses, stiffnesses and weights are its parameters. Refused by name: models without formulas (contacts, friction,
+    events, controllers) and ports that are moved.
+
+    Without it the file holds the model and the compiled part of PythonFMU; a master runs it in a Python that has modular
+    installed. Both need the extra fmi: python -m pip install 'modular-multibody\\[fmi]'.
 
     Exit code: 0 done, 2 refused.
     """
@@ -89,6 +104,18 @@ def export_fmu(
         file = _free(Path(f"{Path(target).stem}.fmu") if out is None else out, overwrite)
         model, given = load(target, settings)
         step, _ = times(model, dt, None)
+        if native:
+            if motion:
+                raise ModelError("--motion: ports of a native FMU take forces; give --port, or leave --native out.")
+            if coupling not in (None, "formulas"):
+                raise ModelError(f"--coupling {coupling}: a native FMU is moved by formulas; leave one of the two out.")
+            from scenarios.fmi.native_fmu import export_native
+
+            _tell(console, file, version, step, export_native(
+                model, file, step, version=version, ports=port or [], watch=watch, parameters=parameter,
+                project=project_velocities,
+            ))  # fmt: skip
+            return
         numbers: dict[str, Any] = {} if catalogue.is_file(target) else numbers_of(target, given)
         if unknown := [name for name in parameter or [] if name not in numbers]:
             raise ModelError(
@@ -102,9 +129,14 @@ def export_fmu(
             target=None if catalogue.is_file(target) else target, settings=given, parameters=chosen,
             project=project_velocities,
         )  # fmt: skip
-        count = {kind: sum(s.causality == kind for s in layout.scalars) for kind in ("input", "output", "parameter")}
-        told = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in count.items() if n)
-        say(console, f"written: {file}, FMI {version}, ticks of {step:g} s; {told}")
+        _tell(console, file, version, step, layout)
+
+
+def _tell(console: Console, file: Path, version: int, step: float, layout: Layout) -> None:
+    """What was written."""
+    count = {kind: sum(s.causality == kind for s in layout.scalars) for kind in ("input", "output", "parameter")}
+    told = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in count.items() if n)
+    say(console, f"written: {file}, FMI {version}, ticks of {step:g} s; {told}")
 
 
 def _free(file: Path, overwrite: bool) -> Path:

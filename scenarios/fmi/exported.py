@@ -196,30 +196,12 @@ class Exported:
         port = self.ports[k]
         if port.moved:
             return self._led.wrench(k, simulation)
-        body, _, name = port.name.partition(".")
-        described, stack = simulation.assembly.bodies[body], simulation.system.body_home[body]
-        row, state = stack.row[body], stack.state()
-        q, v, a = (np.asarray(state[key][row]) for key in "qva")
-        position, velocity, acceleration = described.port_motion(name, q, v, a)
-        if not port.turns:
-            return np.concatenate([position, velocity, acceleration])
-        axes = described.port_axes(name, q).T
-        spin = np.atleast_1d(described.angular_velocity_of(name, q, v))
-        h = TURN_STEP
-        later, before = (
-            np.atleast_1d(described.angular_velocity_of(name, q + s * v + 0.5 * s * s * a, v + s * a)) for s in (h, -h)
-        )
-        bend = (later - before) / (2.0 * h)
-        if self.dimension == 2:
-            angle = float(np.arctan2(axes[1, 0], axes[0, 0]))
+        found = shown_motion(simulation, port)
+        if port.turns and self.dimension == 2:  # over any number of turns
             last = self.angles[k]
-            self.angles[k] = last + (angle - last + np.pi) % (2.0 * np.pi) - np.pi
-            turn = self.angles[k : k + 1]
-        else:
-            from components.fmi.port import quaternion_of
-
-            turn = quaternion_of(axes)
-        return np.concatenate([position, turn, velocity, spin, acceleration, bend])
+            self.angles[k] = last + (found[2] - last + np.pi) % (2.0 * np.pi) - np.pi
+            found[2] = self.angles[k]
+        return found
 
     # --- moving --------------------------------------------------------------------------------------------------------
 
@@ -336,6 +318,31 @@ class Exported:
         self.values[:], self.angles[:] = arrays["fmu.values"], arrays["fmu.angles"]
         self._exerted = np.array(arrays["fmu.exerted"])
         self._forget()
+
+
+def shown_motion(simulation: Simulation, port: Port) -> Array:
+    """Place, angle or quaternion, their rates and the rates of these, in the order of the outputs of a port."""
+    body, _, name = port.name.partition(".")
+    described, stack = simulation.assembly.bodies[body], simulation.system.body_home[body]
+    row, state = stack.row[body], stack.state()
+    q, v, a = (np.asarray(state[key][row]) for key in "qva")
+    position, velocity, acceleration = described.port_motion(name, q, v, a)
+    if not port.turns:
+        return np.concatenate([position, velocity, acceleration])
+    axes = described.port_axes(name, q).T
+    spin = np.atleast_1d(described.angular_velocity_of(name, q, v))
+    h = TURN_STEP
+    later, before = (
+        np.atleast_1d(described.angular_velocity_of(name, q + s * v + 0.5 * s * s * a, v + s * a)) for s in (h, -h)
+    )
+    bend = (later - before) / (2.0 * h)
+    if len(position) == 2:
+        turn = np.array([float(np.arctan2(axes[1, 0], axes[0, 0]))])
+    else:
+        from components.fmi.port import quaternion_of
+
+        turn = quaternion_of(axes)
+    return np.concatenate([position, turn, velocity, spin, acceleration, bend])
 
 
 def energies(simulation: Simulation) -> Array:

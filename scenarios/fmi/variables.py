@@ -25,6 +25,7 @@ class Scalar:
     unit: str | None = None
     start: float | None = None
     about: str = ""
+    tunable: bool = False  # a parameter that may change while the model moves
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,11 @@ class Layout:
     parameters: slice
 
     @classmethod
-    def of(cls, ports: Sequence[Port], dimension: int, parameters: Mapping[str, float]) -> Layout:
-        """Time, inputs, outputs, energies, parameters."""
+    def of(
+        cls, ports: Sequence[Port], dimension: int, parameters: Mapping[str, float], energies: Sequence[str] = ENERGIES,
+        *, tunable: bool = False,
+    ) -> Layout:  # fmt: skip
+        """Time, inputs, outputs, energies, parameters, which may be changed on the way where they are `tunable`."""
         scalars = [Scalar("time", "independent", "s", about="simulated time")]
 
         def put(more: Sequence[Scalar]) -> slice:
@@ -103,9 +107,11 @@ class Layout:
         about = "not 0: forces have jumped, accelerations are found anew at once"
         settle = put([Scalar(SETTLE, "input", None, 0.0, about)]).start
         outputs = tuple(put(port.outputs(dimension)) for port in ports)
-        energies = put([Scalar(f"energy.{name}", "output", "J") for name in ENERGIES])
-        given = put([Scalar(name, "parameter", None, float(value)) for name, value in parameters.items()])
-        return cls(tuple(scalars), inputs, outputs, settle, energies, given)
+        shown = put([Scalar(f"energy.{name}", "output", "J") for name in energies])
+        given = put(
+            [Scalar(name, "parameter", None, float(value), tunable=tunable) for name, value in parameters.items()]
+        )
+        return cls(tuple(scalars), inputs, outputs, settle, shown, given)
 
 
 def ports_of(about: Mapping[str, Any]) -> list[Port]:

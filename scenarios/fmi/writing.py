@@ -49,15 +49,16 @@ def export_fmu(
     it is initialised.
     """
     wrapper = _wrapper(version)
-    held = [_port(model, name, True) for name in ports]
+    held = held_ports(model, ports)
+    if ports:
+        _check_loads_are_read(coupling)
     if moved:
         coupling = _glued(coupling)
         held += _moved(model, moved, dt, coupling, project)
         led = [name.partition(":")[0] for name in moved]
         if both := [name for name in led if name in ports]:
             raise ModelError(f"port '{both[0]}' is to take forces and to be moved; choose one.")
-    taken = {*ports, *(port.name for port in held)}
-    shown = [_port(model, name, False) for name in (_all_ports(model) if watch is None else watch) if name not in taken]
+    shown = shown_ports(model, watch, {port.name for port in held})
     numbers = {name: float(value) for name, value in (parameters or {}).items()}
     about: dict[str, Any] = {
         "dimension": model.dimension,
@@ -72,9 +73,8 @@ def export_fmu(
         "modular": __version__,
     }
     layout = Layout.of([*held, *shown], model.dimension, numbers)
-    if len({scalar.name for scalar in layout.scalars}) < len(layout.scalars):
-        raise ModelError("two variables of the FMU would have one name; rename a port, or leave it out with --watch.")
-    name = _identifier(file.stem)
+    check_names(layout)
+    name = identifier(file.stem)
     data = json.dumps(model.given().to_data()).encode()
     told = json.dumps(about, sort_keys=True).encode()
     token = hashlib.sha256(data + told + str(version).encode()).hexdigest()
@@ -90,14 +90,18 @@ def export_fmu(
         "resources/slavemodule.txt": module.encode(),
         "terminalsAndIcons/terminalsAndIcons.xml": terminals(held, model.dimension, version),
     }
+    for source in sorted(found for pattern in BINARIES for found in wrapper.rglob(pattern)):
+        folder = source.parent.relative_to(wrapper).as_posix()
+        members[f"binaries/{folder}/{name}{source.suffix}"] = source.read_bytes()
+    write_archive(file, members)
+    return layout
+
+
+def write_archive(file: Path, members: Mapping[str, bytes]) -> None:
+    """One model makes one file, whenever it is written."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in members.items():
             archive.writestr(zipfile.ZipInfo(path, EPOCH), content, zipfile.ZIP_DEFLATED)
-        for source in sorted(found for pattern in BINARIES for found in wrapper.rglob(pattern)):
-            folder = source.parent.relative_to(wrapper).as_posix()
-            path = f"binaries/{folder}/{name}{source.suffix}"
-            archive.writestr(zipfile.ZipInfo(path, EPOCH), source.read_bytes(), zipfile.ZIP_DEFLATED)
-    return layout
 
 
 def _wrapper(version: int) -> Path:
@@ -113,7 +117,13 @@ def _wrapper(version: int) -> Path:
     return Path(found.origin).parent / "resources" / "binaries"
 
 
-def _identifier(stem: str) -> str:
+def check_names(layout: Layout) -> None:
+    """No two variables may have one name."""
+    if len({scalar.name for scalar in layout.scalars}) < len(layout.scalars):
+        raise ModelError("two variables of the FMU would have one name; rename a port, or leave it out with --watch.")
+
+
+def identifier(stem: str) -> str:
     """A name that C allows."""
     name = re.sub(r"\W", "_", stem, flags=re.ASCII)
     return name if name[:1].isalpha() else f"m_{name}"
@@ -124,14 +134,37 @@ def _all_ports(model: Assembly) -> list[str]:
     return found if len(found) <= MAX_PORTS else []
 
 
+def held_ports(model: Assembly, names: Sequence[str]) -> list[Port]:
+    """Those that take forces."""
+    return [_port(model, name, True) for name in names]
+
+
+def shown_ports(model: Assembly, watch: Sequence[str] | None, taken: set[str]) -> list[Port]:
+    """Those that only show their motion: those asked for, or all of a small model."""
+    return [_port(model, name, False) for name in (_all_ports(model) if watch is None else watch) if name not in taken]
+
+
 def _port(model: Assembly, name: str, held: bool) -> Port:
-    body, _, port = name.partition(".")
+    body, dot, port = name.partition(".")
+    if not dot:
+        raise ModelError(f"port '{name}': write BODY.PORT, such as {next(iter(_all_ports(model)), 'rod.end')}.")
     if body not in model.bodies:
         raise ModelError(f"port '{name}': there is no body '{body}'; there are {', '.join(model.bodies)}.")
     described = model.bodies[body]
     if port not in described.port_names:
         raise ModelError(f"port '{name}': '{body}' has no port '{port}'; it has {', '.join(described.port_names)}.")
     return Port(name, structured(name), _turns(described), held)
+
+
+def _check_loads_are_read(coupling: Any) -> None:
+    """Generated code holds the forces of its beginning, and would go on with these."""
+    from coordinator import Formulas, Generated
+
+    if isinstance(coupling, Formulas) or isinstance(getattr(coupling, "solver", None), Generated):
+        raise ModelError(
+            "ports that take forces: code generated from formulas would not see them change; export a native FMU (--native), "
+            "or give another coupling, such as glued."
+        )
 
 
 def _glued(coupling: Any) -> Any:
@@ -196,7 +229,7 @@ def _units(root: ElementTree.Element, layout: Layout) -> None:
 def _attributes(scalar: Scalar, reference: int) -> dict[str, str]:
     found = {"name": scalar.name, "valueReference": str(reference), "causality": scalar.causality}
     if scalar.causality == "parameter":
-        found["variability"] = "fixed"
+        found["variability"] = "tunable" if scalar.tunable else "fixed"
     elif scalar.causality != "independent":
         found["variability"] = "continuous"
     if scalar.causality == "parameter":
@@ -214,7 +247,7 @@ def _experiment(root: ElementTree.Element, dt: float, until: float | None) -> No
 
 
 def _frame(
-    version: int, name: str, token: str, layout: Layout, dt: float, until: float | None, title: str
+    version: int, name: str, token: str, layout: Layout, dt: float, until: float | None, title: str, source: str | None
 ) -> tuple[ElementTree.Element, ElementTree.Element]:
     """What both versions say alike: the root, and where its variables go."""
     root = ElementTree.Element(
@@ -224,18 +257,23 @@ def _frame(
         },
     )  # fmt: skip
     state = "state" if version == 2 else "State"
-    told = {"modelIdentifier": name, "needsExecutionTool": "true", "canHandleVariableCommunicationStepSize": "true"}
+    told = {"modelIdentifier": name, "needsExecutionTool": "false" if source else "true"}
+    told |= {"canHandleVariableCommunicationStepSize": "true"}
     told |= {"canNotUseMemoryManagementFunctions": "true"} if version == 2 else {}
     told |= {f"canGetAndSetFMU{state}": "true", f"canSerializeFMU{state}": "true"}
-    ElementTree.SubElement(root, "CoSimulation", told)
+    stepped = ElementTree.SubElement(root, "CoSimulation", told)
+    if source and version == 2:
+        ElementTree.SubElement(ElementTree.SubElement(stepped, "SourceFiles"), "File", name=source)
     _units(root, layout)
     _experiment(root, dt, until)
     return root, ElementTree.SubElement(root, "ModelVariables")
 
 
-def description_two(name: str, token: str, layout: Layout, dt: float, until: float | None, title: str) -> bytes:
-    """modelDescription.xml of FMI 2."""
-    root, variables = _frame(2, name, token, layout, dt, until, title)
+def description_two(
+    name: str, token: str, layout: Layout, dt: float, until: float | None, title: str, source: str | None = None
+) -> bytes:
+    """modelDescription.xml of FMI 2; `source`: the file in C that it is compiled from."""
+    root, variables = _frame(2, name, token, layout, dt, until, title, source)
     for reference, scalar in enumerate(layout.scalars):
         variable = ElementTree.SubElement(variables, "ScalarVariable", _attributes(scalar, reference))
         real = {} if scalar.unit is None else {"unit": scalar.unit}
@@ -251,9 +289,11 @@ def description_two(name: str, token: str, layout: Layout, dt: float, until: flo
     return _text(root)
 
 
-def description_three(name: str, token: str, layout: Layout, dt: float, until: float | None, title: str) -> bytes:
-    """modelDescription.xml of FMI 3."""
-    root, variables = _frame(3, name, token, layout, dt, until, title)
+def description_three(
+    name: str, token: str, layout: Layout, dt: float, until: float | None, title: str, source: str | None = None
+) -> bytes:
+    """modelDescription.xml of FMI 3; `source`: the file in C that it is compiled from."""
+    root, variables = _frame(3, name, token, layout, dt, until, title, source)
     for reference, scalar in enumerate(layout.scalars):
         real = _attributes(scalar, reference) | ({} if scalar.unit is None else {"unit": scalar.unit})
         if scalar.start is not None:

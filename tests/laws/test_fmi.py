@@ -23,6 +23,7 @@ from components.fmi import Fmu, FmuNetwork, PowerPort
 from components.fmi.port import structured
 from components.fmi.unit import Unit
 from coordinator import BlackBox, Glued, Penalty, Relaxed, Simulation
+from coordinator.distributed.workers.black_boxes import BlackBoxes
 from modular import Assembly, CouplingError, ModelError
 from modular.component import Component
 from modular.errors import RunWarning
@@ -299,6 +300,24 @@ def test_at_a_worker_it_gives_the_bits_of_one_at_hand(coupling, allowed):
         run = simulation.run(0.2)
         assert run.digest == one
         assert run.summary()["leaked within bodies"].endswith(" J at lower")  # asked of the worker
+
+
+def test_between_glued_joints_nobody_is_asked_again_what_he_shows(monkeypatch, allowed):
+    """Half of the questions were where it stands: it is told with what moves it, along the whole stencil of a step."""
+    asked = []
+    call = BlackBoxes.call
+
+    def counted(self, method, **said):
+        asked.append(said.get("verb", method))
+        return call(self, method, **said)
+
+    monkeypatch.setattr(BlackBoxes, "call", counted)
+    with Simulation(on_a_rod(at_a_worker()), 1e-3, Glued()) as simulation:
+        simulation.run(0.01)
+        asked.clear()
+        simulation.run(0.02)
+    assert not {"show", "show_end_velocity"} & {*asked}
+    assert asked.count("kick") >= 10
 
 
 @pytest.mark.campaign

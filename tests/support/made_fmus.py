@@ -1,6 +1,7 @@
-"""FMUs of a stranger: a rigid body in C (fmus/rigid.c), compiled where there is a compiler."""
+"""FMUs of a stranger in C, compiled where there is a compiler: a rigid body (fmus/rigid.c), arrays (fmus/arrays.c)."""
 
 import functools
+import platform
 import shutil
 import subprocess
 import tempfile
@@ -68,6 +69,49 @@ def _made(defines, saves):
         archive.writestr("modelDescription.xml", about)
         archive.write(library, "binaries/linux64/rigid.so")
     return str(path)
+
+
+@functools.cache
+def arrays(**numbers):
+    """A file of FMI 3 with arrays, x' = A u of three numbers, in units of its own; `numbers` of its description."""
+    pytest.importorskip("fmpy", reason="FMPy is not installed; pip install -e '.[fmi]'")
+    if shutil.which("gcc") is None:
+        pytest.skip("there is no gcc to make an FMU with")
+    folder = Path(tempfile.mkdtemp(prefix="modular-made-fmu-"))
+    library, path = folder / "arrays.so", folder / "arrays.fmu"
+    source = SOURCE.with_name("arrays.c")
+    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("modelDescription.xml", ARRAYS.format(**{"once": "false", **numbers}))
+        archive.write(library, f"binaries/{machine}-linux/arrays.so")
+    return str(path)
+
+
+ARRAYS = """<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="3.0" modelName="arrays" instantiationToken="arrays">
+<CoSimulation modelIdentifier="arrays" canHandleVariableCommunicationStepSize="true"
+ canBeInstantiatedOnlyOncePerProcess="{once}"/>
+<UnitDefinitions>
+<Unit name="mm"><BaseUnit m="1" factor="0.001"/></Unit><Unit name="mm/s"><BaseUnit m="1" s="-1" factor="0.001"/></Unit>
+<Unit name="degC"><BaseUnit K="1" offset="273.15"/></Unit><Unit name="K"><BaseUnit K="1"/></Unit>
+</UnitDefinitions>
+<ModelVariables>
+<Float64 name="time" valueReference="0" causality="independent" variability="continuous"/>
+<UInt64 name="n" valueReference="1" causality="structuralParameter" variability="fixed" start="3"/>
+<Float64 name="u" valueReference="2" causality="input" unit="mm/s" start="1 2 3"><Dimension valueReference="1"/></Float64>
+<Float64 name="x" valueReference="3" causality="output" unit="mm" initial="calculated"><Dimension valueReference="1"/></Float64>
+<Float64 name="A" valueReference="4" causality="parameter" variability="fixed" start="1 0 0 0 1 0 0 0 1"><Dimension start="3"/>
+<Dimension start="3"/></Float64>
+<Float64 name="air" valueReference="5" causality="input" unit="degC" start="20"/>
+<Float64 name="warmth" valueReference="6" causality="output" unit="degC" initial="calculated"/>
+<Float64 name="rise" valueReference="7" causality="output" unit="K" initial="calculated"/>
+<Float64 name="speed" valueReference="8" causality="output" unit="mm/s" initial="calculated"><Dimension start="3"/></Float64>
+</ModelVariables>
+<ModelStructure><Output valueReference="3"/><Output valueReference="6"/><Output valueReference="7"/><Output valueReference="8"/>
+<InitialUnknown valueReference="3"/><InitialUnknown valueReference="6"/><InitialUnknown valueReference="7"/>
+<InitialUnknown valueReference="8"/></ModelStructure>
+</fmiModelDescription>"""
 
 
 def description(saves, indicators):

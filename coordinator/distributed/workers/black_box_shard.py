@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from coordinator.distributed.workers.hosted_stack import HostedStack, Record, StackHost, exchanged
+from coordinator.distributed.workers.hosted_stack import HostedStack, Record, StackHost, put_columns, taken_columns
 from coordinator.record.checkpoints.notes import Notes
 from modular.elements import Array, Elements, Indices
 
@@ -42,10 +42,8 @@ class BlackBoxShard:
 
     def _play(self, verb: str, elements: Elements, **arguments: Any) -> Any:
         rows = self.rows
-        columns = {name: getattr(elements, name)[rows] for name in exchanged(verb)}
-        found = self.stack.play(verb, self.slots, columns, elements.clock, arguments)
-        for name, values in found["columns"].items():
-            getattr(elements, name)[rows] = values
+        found = self.stack.play(verb, self.slots, taken_columns(elements, rows, verb), elements.clock, arguments)
+        put_columns(elements, rows, found["columns"])
         return found["answer"]
 
     def predict(self, elements: Elements, dt: float) -> None:

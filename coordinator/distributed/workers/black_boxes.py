@@ -18,16 +18,18 @@ from coordinator.distributed.workers.black_box_side import BlackBoxSide
 from coordinator.distributed.workers.channel import MAX_ATTEMPTS, Channel, ProcessLost
 from coordinator.distributed.workers.hosted_stack import (
     BY_ROWS,
+    FORESHOWN,
     FORWARD_ONLY,
     GLUED,
     PLAYED,
     SHARED,
     Refusal,
-    exchanged,
+    put_columns,
+    taken_columns,
 )
 from modular.body import Body
 from modular.component import plain
-from modular.elements import Array, Elements, Indices
+from modular.elements import TIME, Array, Elements, Indices
 from modular.errors import ModelError
 from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
@@ -57,6 +59,8 @@ class BlackBoxes:
         self._base: dict[str, Any] | None = None  # how to make them again, but for what is in the journal
         self._journal: list[tuple[str, dict[str, Any]]] = []
         self._state: dict[str, Array] | None = None
+        self._foreshown: dict[str, dict[str, Any]] = {}  # what they would show as they stand now, by the way of showing
+        self._at: list[Array] = []  # clock and tolerances of that
         self._slots: tuple[Indices, Indices] | None = None
         methods: dict[str, Callable[..., Any]] = {
             "configure": self._configure, "predict": self._predict, "correct": self._correct, "show": self._show,
@@ -74,6 +78,7 @@ class BlackBoxes:
         self.saves = {"save", "restore"} <= offered
         self.forward_only = FORWARD_ONLY in offered  # whether no step goes back in time
         self._between = True  # two steps of glued joints, or never in one
+        self._glued = False  # whether joints are glued: then showing is asked for again and again
 
     @property
     def worker(self) -> str:
@@ -92,14 +97,14 @@ class BlackBoxes:
                 answer = self._tell(method, said)
                 break
             except ProcessLost as error:
-                self._process, last = None, str(error)
+                self._process, self._foreshown, last = None, {}, str(error)
         else:
             raise ModelError(
                 f"worker '{self.worker}' has died {MAX_ATTEMPTS} times over {self._spoken(method, said)} of {self._whose(said)}; "
                 f"the last time {last}."
             )
         if method in CHANGING:
-            self._state = None
+            self._state, self._foreshown = None, {}
             if self.saves and not self.channel.persistent:
                 self._journal.append((method, said))
         return answer
@@ -233,22 +238,33 @@ class BlackBoxes:
             held = self._held
             self._slots = np.array(list(held), np.int64), np.array([slot for _, slot, _ in held.values()], np.int64)
         rows, slots = self._slots
-        columns = {name: getattr(elements, name)[rows] for name in exchanged(verb)}
+        at = [elements.clock.copy(), *(getattr(elements, name).copy() for name in SHARED)]
+        known = None if stretches is not None else self._foreshown.get(verb)
+        if known is not None and (
+            (known["timeless"] and at[0][TIME] == self._at[0][TIME]) or all(map(np.array_equal, at, self._at))
+        ):
+            for name, values in known["columns"].items():
+                getattr(elements, name)[rows] = values
+            return None
+        columns = taken_columns(elements, rows, verb)
         said = {
             "verb": verb,
             "slots": slots,
             "columns": columns,
-            "clock": elements.clock.copy(),
+            "clock": at[0],
             "arguments": arguments,
         }
         if verb in GLUED:
-            said["fixed"] = {name: getattr(elements, name).copy() for name in SHARED}
+            said["fixed"] = dict(zip(SHARED, at[1:], strict=True))
+        if self._glued and verb in FORESHOWN and stretches is None:
+            said["foreshow"] = True
         found = self.call("play", **said, **({} if stretches is None else {"stretches": stretches}))
-        for name, values in found["columns"].items():
-            getattr(elements, name)[rows] = values
+        put_columns(elements, rows, found["columns"])
+        self._foreshown, self._at = found.get("foreshown", {}), at
         return found["answer"]
 
     def _predict(self, elements: Elements, dt: float) -> None:
+        self._glued = False
         if len(self._journal) > MAX_JOURNAL_LENGTH:
             self._save()
         self._play("predict", elements, dt=dt)
@@ -262,6 +278,7 @@ class BlackBoxes:
         if verb == "drift" and self._between and len(self._journal) > MAX_JOURNAL_LENGTH:
             self._save()
         self._between = verb == "kick"
+        self._glued = True
         wrong: str | None = self._play(verb, elements, step=step)
         return wrong
 
@@ -303,7 +320,7 @@ class BlackBoxes:
 
     def _restore(self, memory: Any) -> None:
         self.call("restore", memory=memory)
-        self._state = None
+        self._state, self._foreshown = None, {}
         self._remember(memory)
 
     # --- distributed -------------------------------------------------------------------------------------------------
@@ -318,5 +335,5 @@ class BlackBoxes:
 
     def put_back(self, rows: Any, part: BlackBoxShard, theirs: Any = slice(None)) -> None:
         """They stand as the worker left them, in the process that is there now."""
-        self._process, self._state = self.channel.process(), None
+        self._process, self._state, self._foreshown = self.channel.process(), None, {}
         self._remember(part.save())

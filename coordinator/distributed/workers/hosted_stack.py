@@ -16,7 +16,7 @@ import numpy as np
 from coordinator.record.obstacles import source_of
 from modular.body import Body
 from modular.component import Component, find_class
-from modular.elements import Elements, Indices
+from modular.elements import TIME, Array, Elements, Indices
 from modular.errors import ModelError
 from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
@@ -32,12 +32,15 @@ MOVING = (
     "current_velocity",
     "force",
 )  # columns that a body reads or writes in a tick
-ANSWERING = (*MOVING, "response", "load", "bound")  # and those in which it is asked how it answers forces
+ANSWERS = ("response", "load", "bound")  # those in which it is asked how it answers forces
+MOVED, WORK = "moving", "work"  # all of the first together; what forces do
 ASKED = frozenset({"respond", "respond_predicted", "respond_freely", "bound_loads", "respond_ahead"})
 GLUED = (
     "drift", "accept_step", "kick", "save_start", "restore_start", "invalidate", "respond_ahead", "apply_impulse",
     "show_end_velocity",
 )  # fmt: skip  # what is asked between glued joints (modular.body.DriftsAndKicks)
+SHOWING = ("show", "show_end_velocity")  # what tells nothing but where bodies stand: it reads no column of the elements
+FORESHOWN = frozenset({"kick", "reevaluate", *SHOWING})  # after which they are asked for, between glued joints
 PLAYED = frozenset({"predict", "correct", "show", "reevaluate", "push", *ASKED, *GLUED})  # what is done with elements
 OFFERS = (
     "configure",
@@ -72,10 +75,21 @@ class Refusal(ModelError):
     """What somebody else's component has raised."""
 
 
-def exchanged(verb: str) -> tuple[str, ...]:
-    """Columns of the elements that go to a black box for a part of a tick, and come back."""
-    columns = ANSWERING if verb in ASKED else MOVING
-    return (*columns, "work") if verb in GLUED else columns
+def taken_columns(elements: Elements, rows: Indices, verb: str) -> dict[str, Array]:
+    """Columns of the elements that go to a black box for a part of a tick, and come back; those of one shape as one array."""
+    found = {MOVED: np.stack([getattr(elements, name)[rows] for name in MOVING])}
+    more = ANSWERS if verb in ASKED else ()
+    return found | {name: getattr(elements, name)[rows] for name in ((*more, WORK) if verb in GLUED else more)}
+
+
+def put_columns(elements: Elements, rows: Indices, columns: Mapping[str, Any]) -> None:
+    """The other way round."""
+    for name, values in columns.items():
+        if name == MOVED:
+            for one, column in zip(MOVING, values, strict=True):
+                getattr(elements, one)[rows] = column
+        elif name in (*ANSWERS, WORK):
+            getattr(elements, name)[rows] = values
 
 
 class HostedStack:
@@ -90,6 +104,9 @@ class HostedStack:
         self.stack.gravity = np.array(record["gravity"])
         self.elements = Elements(like.dimension, motions=like.motions)
         self.elements.prepare("respond")
+        self._writes: dict[
+            str, tuple[list[str], bool]
+        ] = {}  # what each way of showing writes, and whether whatever the step is
         for name, data in record["bodies"]:
             self.add(name, data)
         if record["configured"] is not None:
@@ -138,10 +155,12 @@ class HostedStack:
             self.elements.grow(max(2 * self.elements.capacity, slot + 1))
         self.elements.clear(slot, slot + 1)
         self.stack.attach(name, slot, Mark(np.array(weights), np.array(value)))
+        self._writes = {}
 
     def detach(self, name: str, slot: int) -> None:
         """Stop doing so."""
         self.stack.detach(name, slot)
+        self._writes = {}
 
     # --- moving ------------------------------------------------------------------------------------------------------
 
@@ -161,10 +180,12 @@ class HostedStack:
         arguments: Mapping[str, Any],
         stretches: Any = None,
         fixed: Mapping[str, Any] | None = None,
+        foreshow: bool = False,
     ) -> Any:
         """Do something with elements as they are shown; what the stack says, and what has become of them.
 
         `stretches` of rows: where the stack is compiled and can be asked for some of its rows. `fixed`: what all elements share.
+        `foreshow`: what bodies would show next is told along, so that nobody need ask.
         """
         if verb not in PLAYED:
             raise ModelError(f"{verb!r} is not an operation of bodies on elements.")
@@ -172,9 +193,7 @@ class HostedStack:
         if "load" in columns and columns["load"].shape[-1] > elements.motions:  # others bend in more ways than we do
             elements.give_room(columns["load"].shape[-1])
             elements.prepare("respond")
-        for name, rows in columns.items():
-            if name in (*ANSWERING, "work"):
-                getattr(elements, name)[slots] = rows
+        put_columns(elements, slots, columns)
         elements.clock[:] = clock
         for name, values in (fixed or {}).items():
             if name in SHARED:
@@ -196,7 +215,55 @@ class HostedStack:
             )
         else:
             answer = getattr(stack, verb)(elements, **arguments)
-        return {"answer": answer, "columns": {name: getattr(elements, name)[slots] for name in exchanged(verb)}}
+        found = {"answer": answer, "columns": taken_columns(elements, slots, verb)}
+        return {**found, "foreshown": self._foreshown(slots)} if foreshow else found
+
+    def _foreshown(self, slots: Indices) -> dict[str, dict[str, Any]]:
+        """What each way of showing writes, and whether whatever the step is; nothing of a way that reads what it should not."""
+        elements, found = self.elements, {}
+        kept = {name: getattr(elements, name)[slots].copy() for name in MOVING}
+        for verb in SHOWING:
+            if verb not in self._writes:
+                self._writes[verb] = self._tried(verb, slots)
+            columns, timeless = self._writes[verb]
+            if columns:
+                getattr(self.stack, verb)(elements)
+                found[verb] = {
+                    "timeless": timeless, "columns": {name: getattr(elements, name)[slots].copy() for name in columns}
+                }  # fmt: skip
+        for name, values in kept.items():
+            getattr(elements, name)[slots] = values
+        return found
+
+    def _tried(self, verb: str, slots: Indices) -> tuple[list[str], bool]:
+        """Columns that a way of showing writes, and whether whatever the step is: found by what it makes of nothing."""
+        elements = self.elements
+        written = self._written(verb, slots)
+        shared = [elements.clock, *(getattr(elements, name) for name in SHARED)]
+        now = [array.copy() for array in shared]
+        for array in shared:
+            array[:] = np.nan
+        elements.clock[TIME] = now[0][TIME]
+        without = self._written(verb, slots)
+        for array, values in zip(shared, now, strict=True):
+            array[:] = values
+        return written, written == without
+
+    def _written(self, verb: str, slots: Indices) -> list[str]:
+        """Columns that it fills; none where some of its numbers came of nothing."""
+        elements, show = self.elements, getattr(self.stack, verb, None)
+        if not callable(show):
+            return []
+        for name in MOVING:
+            getattr(elements, name)[slots] = np.nan
+        try:
+            show(elements)
+        except Exception:  # whoever asks in earnest is told what is wrong
+            return []
+        gaps = {name: np.isnan(getattr(elements, name)[slots]) for name in MOVING}
+        if not all(gap.all() or not gap.any() for gap in gaps.values()):
+            return []
+        return [name for name, gap in gaps.items() if not gap.any()]
 
     def shift(self, name: str, velocity: Any) -> float:
         """Add a velocity to all points of a body; the change of kinetic energy [J]."""

@@ -6,6 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef NOMINAL
+#define NOMINAL 1
+#endif
+
 enum { X, Y, TURN, VX, VY, SPIN, STATES };
 enum { FX = 10, FY, MZ, MASS, INERTIA, ARM, GRAVITY, DAMPING, PX, PY, ANGLE, PVX, PVY, OMEGA, KINETIC, POTENTIAL, FLOOR, STIFFNESS,
        TOLD = 30, SHOWN = 40, LAST = 46 };
@@ -160,4 +164,4 @@ int fmi2GetEventIndicators(Component c, double e[], size_t n) {
   return 0;
 }
 int fmi2GetContinuousStates(Component c, double x[], size_t n) { memcpy(x, ((Body *)c)->x, n * sizeof *x); return 0; }
-int fmi2GetNominalsOfContinuousStates(Component c, double x[], size_t n) { for (size_t k = 0; k < n; k++) x[k] = 1; return 0; }
+int fmi2GetNominalsOfContinuousStates(Component c, double x[], size_t n) { for (size_t k = 0; k < n; k++) x[k] = NOMINAL; return 0; }
