@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from scenarios import catalogue
 from scenarios.terminal import console_for
 
@@ -33,9 +36,19 @@ def list_() -> None:
             summary, settings = catalogue.describe(name)
             text = Text(summary)
             if settings:
-                text.append(
-                    "\nsettings: " + ", ".join(f"{key}={value}" for key, value in settings.items()), style="cyan"
-                )
+                text.append("\n" + "\n".join(_lines(settings, out.width - width - 4)), style="cyan")
             table.add_row(Text(name), text)
         out.print(table)
     out.print("Run one with: modular run NAME [--set SETTING=VALUE]", markup=False, highlight=False)
+
+
+def _lines(settings: Mapping[str, Any], width: int) -> list[str]:
+    """Settings with their defaults, no line longer than that where they can be parted; none is parted in itself."""
+    lines = ["settings:"]
+    for key, value in settings.items():
+        word = f" {key}={value},"
+        if len(lines[-1]) + len(word) > width + 1:
+            lines.append("")
+        lines[-1] += word.lstrip() if not lines[-1] else word
+    lines[-1] = lines[-1].removesuffix(",")
+    return lines

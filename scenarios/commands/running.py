@@ -98,6 +98,7 @@ def print_margin(console: Console, simulation: Simulation) -> None:
     from coordinator import beyond
     from coordinator.checks.examination import rings
     from scenarios.report.summary import load_text, margin_text
+    from scenarios.settings import couplings_as_typed
 
     print_ways(console, simulation)
     if simulation.implicit_forces:
@@ -119,7 +120,7 @@ def print_margin(console: Console, simulation: Simulation) -> None:
     if over is not None:
         say(console, f"warning: below 1 the run may diverge; {over[3]}.", style="yellow")
     if not simulation.ways and "coupling" not in simulation.assembly.suggested and (ringing := rings(simulation)):
-        say(console, ringing)
+        say(console, couplings_as_typed(ringing))
 
 
 def verdict(simulation: Simulation, code: int | None, measured: Verification | None = None) -> str:

@@ -327,7 +327,7 @@ def plain_table(title: str, *left: str) -> Table:
         title_style="bold",
         header_style="",
         box=SIMPLE_HEAD,
-        padding=(0, 1),
+        padding=(0, 1, 0, 0),
         pad_edge=False,
     )
     for heading in left:

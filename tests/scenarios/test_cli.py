@@ -15,6 +15,7 @@ from coordinator import Run
 from modular.version import __version__
 from scenarios import catalogue
 from scenarios.cli import app
+from scenarios.terminal import console_for
 from typed_commands import OWN, modular, run
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -33,6 +34,26 @@ def test_the_list_names_every_scenario_with_its_settings_and_their_defaults():
         assert name in result.stdout
         for setting, default in catalogue.describe(name)[1].items():
             assert f"{setting}={default}" in result.stdout
+
+
+@pytest.mark.parametrize("columns", [60, 80, 140])
+def test_what_is_told_is_as_wide_as_COLUMNS_says_in_a_pipe_too(columns):
+    told = CliRunner().invoke(app, ["list"], env={"COLUMNS": str(columns)}).stdout
+    assert max(map(len, told.splitlines())) <= columns
+    looked = CliRunner().invoke(app, ["check", "robot-arm"], env={"COLUMNS": str(columns)}).stdout
+    table = looked.partition("\n- ")[0].splitlines()
+    assert max(map(len, table)) <= columns
+    assert (" shoulder  Revolute " in looked and " DrivenRotation " in looked) == (
+        columns >= 80
+    )  # else they are folded
+
+
+def test_where_nobody_says_how_wide_nothing_is_folded(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr(os, "isatty", lambda _: False)
+    assert console_for().width == 120
+    monkeypatch.setenv("COLUMNS", "93")
+    assert console_for().width == 93
 
 
 def test_the_list_answers_within_half_a_second_and_leaves_the_heavy_libraries_out():
