@@ -256,14 +256,14 @@ def held_against(
     console: Console, simulation: Simulation, recorded: Run, folder: RunFolder
 ) -> tuple[Run, Verification | None]:
     """A run held against one at twice its step, as far as that costs little; what is kept knows of it, and what was measured."""
-    from scenarios.report.progress import waiting
+    from scenarios.report.first_use import compiling
 
     large = len(recorded.bodies) > MAX_BODIES or simulation.distributed_run is not None
     if large or recorded.obstacles or not simulation.whole:
         return recorded, None
     part = PART_OF_LONG if recorded.timings.get("seconds", 0.0) > MAX_SECONDS else 1.0
     found = None
-    with suppress(KeyboardInterrupt), waiting(console, "holding it against a run at twice the step…"):
+    with suppress(KeyboardInterrupt), compiling(console, "holding it against a run at twice the step…"):
         found = simulation.control(part=part)
     if found is None:
         return recorded, None

@@ -33,7 +33,7 @@ PARTS = {
     "gave": "joint '{joint}' yields most",
     "slid": "joint '{joint}' slides",
     "swallowed": "{taker} removes or adds energy",
-    "bent": "the step",
+    "bent": "mostly the step itself",
     "late": "'{wall}' is only as stiff as the step allows",
 }  # of the estimate (coordinator/record/verdict.py)
 

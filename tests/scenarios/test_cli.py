@@ -37,7 +37,7 @@ def test_the_list_names_every_scenario_with_its_settings_and_their_defaults():
 
 
 @pytest.mark.parametrize("columns", [60, 80, 140])
-def test_what_is_told_is_as_wide_as_COLUMNS_says_in_a_pipe_too(columns):
+def test_what_is_told_is_as_wide_as_columns_says_in_a_pipe_too(columns):
     told = CliRunner().invoke(app, ["list"], env={"COLUMNS": str(columns)}).stdout
     assert max(map(len, told.splitlines())) <= columns
     looked = CliRunner().invoke(app, ["check", "robot-arm"], env={"COLUMNS": str(columns)}).stdout
