@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from modular.errors import ModelError
+from modular.names import missing
 from scenarios import catalogue
-from scenarios.terminal import console_for
+from scenarios.terminal import console_for, refusals
 
 
-def list_() -> None:
+def list_(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Only these; default: all.", show_default=False)
+    ] = None,
+) -> None:
     """List the ready systems, with their settings and the defaults of these.
 
     \b
@@ -20,8 +28,15 @@ def list_() -> None:
     from rich.text import Text
 
     out = console_for()
+    with refusals():
+        for name in names or []:
+            if name not in catalogue.names():
+                raise ModelError(missing("scenario", name, catalogue.names()))
     width = max(map(len, catalogue.names()))
-    for group, names in catalogue.groups().items():
+    for group, there in catalogue.groups().items():
+        shown = [name for name in there if not names or name in names]
+        if not shown:
+            continue
         table = Table(
             box=None,
             show_header=False,
@@ -32,7 +47,7 @@ def list_() -> None:
         )
         table.add_column(no_wrap=True, style="bold", width=width)
         table.add_column()
-        for name in names:
+        for name in shown:
             summary, settings = catalogue.describe(name)
             text = Text(summary)
             if settings:

@@ -67,7 +67,7 @@ def show(
           --curves "lower.end.y, elbow.angle, pivot.force"[/bold]
       [bold]modular show runs/double-pendulum --html[/bold]        one file to turn and play
       [bold]modular show runs/double-pendulum-live --html[/bold]   a session of modular live
-      [bold]modular show runs/robot --html --looks robot.urdf[/bold]   with the shapes of its links
+      [bold]modular show runs/arm --html --looks arm.urdf[/bold]       a robot as it looks
     """
     console = console_for()
     with refusals():
