@@ -135,7 +135,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         stack_host: StackHost | None = None,
     ) -> Self:  # fmt: skip
         """One that has moved already: `system` is what the model has become (coordinator/record/checkpoints)."""
-        found = cls.__new__(cls)
+        found = object.__new__(cls)
         found._begin(model, system, dt, coupling, past, recorder, leak_limit, threads)
         found.distributed_run, found._stack_host = distributed_run, stack_host or found._stack_host
         coupling.configure(system, dt)

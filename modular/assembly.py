@@ -270,7 +270,7 @@ class Assembly(Spelt):
         """Let events happen at a time [s], at the nearest tick."""
         if number(time, "Assembly.at: time", "s") < 0:
             raise ModelError(f"Assembly.at: time = {time} s; give a finite time from 0 on.")
-        self.schedule.append(Scheduled(_events(events), time=float(time)))
+        self.schedule.append(Scheduled(_events(events, "at"), time=float(time)))
 
     @spelt
     def when(self, condition: Condition, *events: Event, repeats: bool = False) -> None:
@@ -279,7 +279,7 @@ class Assembly(Spelt):
             raise ModelError(
                 f"Assembly.when: {condition!r} is not a condition; give one such as Crossing('rod.end', 'y')."
             )
-        self.schedule.append(Scheduled(_events(events), condition=condition, repeats=repeats))
+        self.schedule.append(Scheduled(_events(events, "when"), condition=condition, repeats=repeats))
 
     # --- looking up ------------------------------------------------------------------------------------------------
 
@@ -419,7 +419,9 @@ class Assembly(Spelt):
         )
 
 
-def _events(events: Sequence[Event]) -> tuple[Event, ...]:
+def _events(events: Sequence[Event], method: str) -> tuple[Event, ...]:
+    if not events:
+        raise ModelError(f"Assembly.{method}: say what is to happen, such as Cut('elbow'), after the others.")
     for event in events:
         if not isinstance(event, Event):
             raise ModelError(f"{event!r} is not an event; give one such as Cut('elbow').")

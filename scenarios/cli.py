@@ -52,6 +52,12 @@ class Verbs(TyperGroup):
         super().__init__(*arguments, **more)
         _let_flow(self)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """`modular help run` is `modular run --help`."""
+        asks = args[:1] == ["help"]
+        parsed: list[str] = super().parse_args(ctx, [*args[1:], "--help"] if asks else args)
+        return parsed
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command, or a hint."""
         if args and args[0] not in self.commands and (args[0] in catalogue.names() or catalogue.is_file(args[0])):

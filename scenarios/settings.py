@@ -71,6 +71,9 @@ def read_coupling(coupling: str | None, rule: str | None) -> Coupling:
     return cast("Coupling", dataclasses.replace(chosen, rule=read_component(StiffnessRule, rule, "--rule")))
 
 
+IN_PYTHON = re.compile(r" \(in Python (?:[\w.]+\(\)(?:, )?)+\)")  # what the command says already
+
+
 def as_typed(sentence: str) -> str:
     """What is said for Python, as the command takes it; `dt = 1 s` as `--dt 1`."""
     return re.sub(r"\bdt = (\S+) s\b", r"--dt \1", couplings_as_typed(sentence))
@@ -88,6 +91,7 @@ def couplings_as_typed(sentence: str) -> str:
     from coordinator.couplings import Coupling
 
     known = makers(Coupling)
+    sentence = IN_PYTHON.sub("", sentence)
 
     def coupling(found: re.Match[str]) -> str:
         name, given = found[1].lower(), [word.strip() for word in found[2].split(",") if word.strip()]

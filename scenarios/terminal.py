@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,14 +16,19 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 DIVERGED, REFUSED, INTERRUPTED = 1, 2, 130  # exit codes
+WIDE = 120  # columns of a file or a batch log
 
 
 def console_for(*, stderr: bool = False) -> Console:
-    """Where to print: colours and a bar on a terminal, plain wide lines elsewhere."""
+    """Where to print: colours and a bar on a terminal, plain lines elsewhere.
+
+    As wide as COLUMNS says, or the terminal that somebody sits at, also where what is told goes into a pipe. Where nobody says how
+    wide, wide enough that names are not folded.
+    """
     from rich.console import Console
 
-    console = Console(stderr=stderr, highlight=False)
-    return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=120)
+    known = "COLUMNS" in os.environ or any(map(os.isatty, range(3)))
+    return Console(stderr=stderr, highlight=False, width=None if known else WIDE)
 
 
 def say(console: Console, text: str, style: str | None = None) -> None:

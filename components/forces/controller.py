@@ -81,7 +81,7 @@ class Controller(AlongCoordinate):
 
     def to_data(self) -> dict[str, Any]:
         """As data; the function by its name."""
-        named = type(self).__new__(type(self))
+        named = object.__new__(type(self))
         named.__dict__.update(self.__dict__)
         object.__setattr__(named, "function", name_of(self.function))
         return super(Controller, named).to_data()

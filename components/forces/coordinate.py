@@ -18,7 +18,7 @@ from components.joints.rows import go_along, go_along_in_plane
 from components.joints.turns import turn, turn_in_plane, wrapped
 from modular.blocks import like, shaped
 from modular.compliant import CompliantRows, spare_implicit_rows, write_geometry
-from modular.elements import GAIN_STEP, Array, Elements
+from modular.elements import GAIN_STEP, Array, Elements, Indices
 from modular.errors import ModelError
 from modular.force import Force
 from modular.forces import ForceStack, turned_between
@@ -202,13 +202,17 @@ class AlongCoordinates(ForceStack):
 
     def exert(self, elements: Elements, time: float) -> None:
         """Write the forces on the elements."""
-        undecided = self.gains[: self.count, 0] < 0.0
-        if undecided.any():
-            raise ModelError(
-                f"force '{self.names[int(np.argmax(undecided))]}': its stiffness is derived from the step, which "
-                "this coupling does not limit; give stiffness=…."
-            )
+        undecided = np.flatnonzero(self.gains[: self.count, 0] < 0.0)
+        if len(undecided):
+            self.refuse_undecided(undecided, elements)
         self.play("exert", elements)
+
+    def refuse_undecided(self, rows: Indices, elements: Elements) -> None:
+        """No step limits a stiffness here that one should choose; what exerts nothing yet may let that pass."""
+        raise ModelError(
+            f"force '{self.names[int(rows[0])]}': its stiffness is derived from the step, which this coupling does not limit; "
+            "give stiffness=…."
+        )
 
     @property
     def read_velocity(self) -> list[str]:

@@ -19,7 +19,8 @@ from components.forces.coordinate import (
     pull,
     scratch_of,
 )  # fmt: skip
-from modular.elements import GAIN_STEP, STEP, Array
+from modular.elements import GAIN_STEP, STEP, Array, Elements, Indices
+from modular.errors import ModelError
 from modular.force import Force
 from modular.kernel import kernel
 from modular.ledger import STORED
@@ -106,6 +107,21 @@ class Stops(AlongCoordinates):
     def set_stages(self, stage: float, demanded: float) -> None:
         """The share of the step that is a tick while a wall is near, and the share of which a limit of the step is told."""
         self.stage[:] = stage, demanded
+
+    def refuse_undecided(self, rows: Indices, elements: Elements) -> None:
+        """Only those that touch: a stop that is open exerts nothing, whatever its stiffness."""
+        chosen = self.gains[rows, STIFFNESS].copy()
+        self.gains[rows, STIFFNESS] = 1.0  # so that the book of one that touches tells it
+        try:
+            self.play("exert", elements)
+        finally:
+            self.gains[rows, STIFFNESS] = chosen
+        touching = rows[self.ledger[rows, STORED] > 0.0]
+        if len(touching):
+            raise ModelError(
+                f"force '{self.names[int(touching[0])]}' is against its stop, whose stiffness is derived from the step, which this "
+                "coupling does not limit; give stiffness=…, or leave it out (of a robot's file: --set stops=false)."
+            )
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a stop in."""

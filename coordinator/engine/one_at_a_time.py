@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from modular.errors import ModelError
-from modular.keywords import check_keywords
+from modular.keywords import check_call, check_keywords
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -40,12 +40,14 @@ class Turn:
 
 
 def one_at_a_time(method: Method) -> Method:
-    """A method, of something that has a `turn`, that is refused while another thread is in one of these, or if misspelt."""
+    """A method, of something that has a `turn`, that is refused while another thread is in one of these, or if called wrongly."""
 
     @functools.wraps(method)
     def alone(self: Any, *arguments: Any, **more: Any) -> Any:
+        called = f"{type(self).__name__}.{method.__name__}"
         if more:
-            check_keywords(method, more, f"{type(self).__name__}.{method.__name__}")
+            check_keywords(method, more, called)
+        check_call(method, len(arguments), more, called)
         with self.turn:
             return method(self, *arguments, **more)
 

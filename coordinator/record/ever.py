@@ -67,6 +67,11 @@ class Ever:
 
     def __getitem__(self, name: str) -> Made:
         """One of them, refused where its name has stood for several."""
+        if name not in self._made and name in self.run.bodies:
+            asked = (
+                f"run.angular_velocity('{name}') tells how fast it turns, run.position('{name}.…') where its ports are"
+            )
+            raise ModelError(f"'{name}' is a body; give a joint or a force. {asked}.")
         if name not in self._made:
             raise ModelError(missing("joint or force", name, list(self._made), "this run's model"))
         if len(made := self._made[name]) > 1:

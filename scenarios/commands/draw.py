@@ -15,9 +15,9 @@ from scenarios.terminal import console_for, refusals, say
 def draw(
     target: Scenario,
     settings: Settings = None,
-    picture: Annotated[Path, typer.Option("--picture", metavar="FILE", help="Where it is written (PNG).")] = Path(
-        "model.png"
-    ),
+    picture: Annotated[
+        Path, typer.Option("--picture", "--out", "-o", metavar="FILE", help="Where it is written (PNG).")
+    ] = Path("model.png"),
     names: Annotated[
         bool, typer.Option(help="Name bodies, joints and forces, where there are no more than 16.")
     ] = True,

@@ -98,6 +98,7 @@ def print_margin(console: Console, simulation: Simulation) -> None:
     from coordinator import beyond
     from coordinator.checks.examination import rings
     from scenarios.report.summary import load_text, margin_text
+    from scenarios.settings import couplings_as_typed
 
     print_ways(console, simulation)
     if simulation.implicit_forces:
@@ -125,7 +126,7 @@ def print_margin(console: Console, simulation: Simulation) -> None:
     if over is not None:
         say(console, f"warning: below 1 the run may diverge; {over[3]}.", style="yellow")
     if not simulation.ways and "coupling" not in simulation.assembly.suggested and (ringing := rings(simulation)):
-        say(console, ringing)
+        say(console, couplings_as_typed(ringing))
 
 
 def verdict(simulation: Simulation, code: int | None, measured: Verification | None = None) -> str:
@@ -261,14 +262,14 @@ def held_against(
     console: Console, simulation: Simulation, recorded: Run, folder: RunFolder
 ) -> tuple[Run, Verification | None]:
     """A run held against one at twice its step, as far as that costs little; what is kept knows of it, and what was measured."""
-    from scenarios.report.progress import waiting
+    from scenarios.report.first_use import compiling
 
     large = len(recorded.bodies) > MAX_BODIES or simulation.distributed_run is not None
     if large or recorded.obstacles or not simulation.whole:
         return recorded, None
     part = PART_OF_LONG if recorded.timings.get("seconds", 0.0) > MAX_SECONDS else 1.0
     found = None
-    with suppress(KeyboardInterrupt), waiting(console, "holding it against a run at twice the step…"):
+    with suppress(KeyboardInterrupt), compiling(console, "holding it against a run at twice the step…"):
         found = simulation.control(part=part)
     if found is None:
         return recorded, None

@@ -13,11 +13,12 @@ from scenarios.options import Animate, Plot
 from scenarios.terminal import console_for, refusals, say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
     from coordinator import Run
+    from modular.picture import Picture
     from scenarios.laboratory.movie import Progress
 
 
@@ -48,6 +49,13 @@ def show(
             "--html", help="Write motion.html too: the mechanism in 3D, plays in any browser (extra \\[live])."
         ),
     ] = False,
+    looks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="With --html: the robot's file that was run (.urdf, .xml, .sdf, .usda), whose shapes and meshes are shown.",
+        ),
+    ] = None,
 ) -> None:
     """Draw a saved run again and print its summary.
 
@@ -59,6 +67,7 @@ def show(
           --curves "lower.end.y, elbow.angle, pivot.force"[/bold]
       [bold]modular show runs/double-pendulum --html[/bold]        one file to turn and play
       [bold]modular show runs/double-pendulum-live --html[/bold]   a session of modular live
+      [bold]modular show runs/arm --html --looks arm.urdf[/bold]       a robot as it looks
     """
     console = console_for()
     with refusals():
@@ -72,6 +81,8 @@ def show(
         if (folder / FILE).is_file():
             _result(console, folder, folder if out is None else _place(folder, out), plot=plot)
             return
+        if looks is not None and not html:
+            raise ModelError("--looks says what a film shows; give --html too.")
         if html:
             check_viewer("modular show --html")
         stretches = stretches_of(folder)
@@ -92,7 +103,7 @@ def show(
         with reading(recorded[0]):
             files = [] if stretches else draw(console, recorded[0], place, plot=plot, animate=animate)
             if html:
-                files.append(film(console, recorded, place))
+                files.append(film(console, recorded, place, () if looks is None else pictures_of(looks)))
             if stretches:
                 say(console, f"{files[0]}: {len(recorded)} stretches")
             else:
@@ -134,12 +145,24 @@ def stretches_of(folder: Path) -> list[Path]:
     return sorted(found, key=lambda path: (len(path.name), path.name))  # a hundredth stretch comes after the eleventh
 
 
-def film(console: Console, runs: list[Run], folder: Path) -> Path:
+def pictures_of(model: str) -> Sequence[Picture]:
+    """What a file of another program says that bodies look like."""
+    from scenarios.target import load
+
+    found = load(model, None)[0].pictures
+    if not found:
+        raise ModelError(
+            f"--looks {model}: this says nothing of what bodies look like; give a robot's file, such as robot.urdf."
+        )
+    return found
+
+
+def film(console: Console, runs: list[Run], folder: Path, pictures: Sequence[Picture] = ()) -> Path:
     """The motion as one HTML file."""
     from scenarios.laboratory.movie import NAME, write_html
 
     with _pictures(console) as progress:
-        return write_html(runs, folder / NAME, progress)
+        return write_html(runs, folder / NAME, progress, pictures)
 
 
 def _place(folder: Path, out: Path | None) -> Path:

@@ -19,6 +19,9 @@ def new(
         Path | None, typer.Argument(metavar="FILE", help="Where it is written; default: NAME.toml.", show_default=False)
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="Tell which there are.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The same as FILE.", show_default=False)
+    ] = None,
 ) -> None:
     """Write a model file to start from: a mechanism that runs, with comments, for an editor.
 
@@ -47,7 +50,9 @@ def new(
             for each, about in starts().items():
                 say(console, f"{each:{width}}  {about}")
             return
-        path = Path(f"{name}.toml") if file is None else file
+        if file is not None and out is not None:
+            raise ModelError(f"--out {out}: it is to be written to '{file}' already; leave one of them out.")
+        path = file or out or Path(f"{name}.toml")
         write_start(name, path)
         say(console, f"written: {path}; run it with: modular run {path}")
 

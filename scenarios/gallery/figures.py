@@ -22,11 +22,17 @@ FIGURES = {
 }  # fmt: skip
 
 
+def _ways_to_write(name: str) -> tuple[str, ...]:
+    """ "vi-3" also as "vi3", "vi.3" and "3", in the chapter that all figures are of."""
+    number = name.removeprefix("vi-")
+    return name, f"vi{number}", f"vi.{number}", number
+
+
 def choose(only: Sequence[str]) -> list[Entry]:
     """The figures of these numbers in the order of the thesis, or all; an unknown one is refused with the nearest known."""
     if not only:
         return list(FIGURES.values())
-    known = {name.lower(): name for name in FIGURES}
+    known = {written: name for name in FIGURES for written in _ways_to_write(name.lower())}
     problems = []
     for name in only:
         if name.lower() not in known:
@@ -35,8 +41,8 @@ def choose(only: Sequence[str]) -> list[Entry]:
             problems.append(f"the gallery has no figure '{name}'; {hint}")
     if problems:
         raise ModelError("\n".join(problems))
-    wanted = {name.lower() for name in only}
-    return [entry for name, entry in FIGURES.items() if name.lower() in wanted]
+    wanted = {known[name.lower()] for name in only}
+    return [entry for name, entry in FIGURES.items() if name in wanted]
 
 
 def draw(entry: Entry, runs: Runs, folder: Path) -> tuple[Path, str]:

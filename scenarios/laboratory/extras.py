@@ -132,7 +132,7 @@ class Extras:
     def _html(self, client: Any, folder: Path) -> None:
         from scenarios.laboratory.movie import NAME, write_html
 
-        path = write_html(self.session.collected, folder / NAME, self._share)
+        path = write_html(self.session.collected, folder / NAME, self._share, self.session.snapshot.plan.pictures)
         self._hand_over(client, path)
 
     def _gif(self, client: Any, folder: Path) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
+import json
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -18,21 +19,33 @@ from modular.assembly import ForceEdge, JointEdge
 from modular.component import Component
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.picture import Picture
 from modular.port import GROUND, PortName
 from scenarios.laboratory.edges import edge_at, forces_of, joints_of
 from scenarios.laboratory.handling import Handling
 from scenarios.laboratory.loads import Loads, States
-from scenarios.laboratory.scene import Scene
+from scenarios.laboratory.scene import FILM_ASPECT, Scene
 from scenarios.laboratory.selection import Selection
+from scenarios.laboratory.view import View
 
 NAME = "motion.html"
 FRAMES_PER_SECOND, MAX_FRAMES = 25, 1500  # pictures in a second, and at most
+ASPECTS = (
+    0.45,
+    0.6,
+    0.8,
+    1.0,
+    FILM_ASPECT,
+)  # width over height of windows in which it may be opened; of wider ones the last
+BAR_HEIGHT = 48  # of the bar for its time [pixels]
 FRAMING_SAMPLES = 80  # of them, so that all that happens is within the frame
 Progress = Callable[[int, int], None]
 
 
-def write_html(runs: Sequence[Run], path: Path, progress: Progress | None = None) -> Path:
-    """Write the motion of some runs, one after the other, into one file."""
+def write_html(
+    runs: Sequence[Run], path: Path, progress: Progress | None = None, pictures: Sequence[Picture] = ()
+) -> Path:
+    """Write the motion of some runs, one after the other, into one file; `pictures`: what their bodies look like."""
     from scenarios.laboratory.gate import open_server
 
     runs = [run for run in runs if len(run)]
@@ -40,7 +53,7 @@ def write_html(runs: Sequence[Run], path: Path, progress: Progress | None = None
         raise ModelError("nothing was recorded, so there is nothing to show.")
     seconds = sum(float(run.time[-1] - run.time[0]) for run in runs)
     pause = max(1.0 / FRAMES_PER_SECOND, seconds / MAX_FRAMES)
-    frames = [(film, k) for film in map(Film, runs) for k in film.frames(pause)]
+    frames = [(film, k) for film in (Film(run, pictures) for run in runs) for k in film.frames(pause)]
     title = str(runs[0].model.get("title") or "modular")
     with open_server(label=title) as gated:
         selection = Selection()
@@ -54,7 +67,8 @@ def write_html(runs: Sequence[Run], path: Path, progress: Progress | None = None
             serializer.insert_sleep(pause)
             if progress is not None:
                 progress(number + 1, len(frames))
-        path.write_bytes(titled(serializer.as_html(), title).encode())
+        page = framed(titled(serializer.as_html(), title), {a: scene.film_view(a) for a in ASPECTS})
+        path.write_bytes(page.encode())
     return path
 
 
@@ -63,11 +77,36 @@ def titled(page: str, title: str) -> str:
     return page.replace("<title>Viser</title>", f"<title>{html.escape(title)}</title>", 1)
 
 
+def framed(page: str, views: Mapping[float, View]) -> str:
+    """A page that begins with the view for its window, by width over height: all is to be seen on a phone too.
+
+    The viewer takes where it begins from its address, and knows one place otherwise.
+    """
+    at = {
+        f"{aspect:g}": {
+            "initialCameraPosition": ",".join(f"{x:.9g}" for x in view.position),
+            "initialCameraLookAt": ",".join(f"{x:.9g}" for x in view.look_at),
+        }
+        for aspect, view in views.items()
+    }
+    script = f"""<script>
+(() => {{
+  const views = {json.dumps(at)}, asked = new URLSearchParams(location.search);
+  const room = innerWidth / Math.max(innerHeight - {BAR_HEIGHT}, 1);
+  const aspect = Object.keys(views).map(Number).filter((one) => one <= room).sort((a, b) => b - a)[0] ?? {min(views):g};
+  if (asked.has("initialCameraPosition")) return;
+  for (const [key, value] of Object.entries(views[aspect])) asked.set(key, value);
+  try {{ history.replaceState(history.state, "", "?" + asked); }} catch {{}}
+}})();
+</script>"""
+    return page.replace("<head>", f"<head>{script}", 1)
+
+
 class Film:
     """Snapshots from a run: what was there by its samples, what it was by what the run tells of joints and forces."""
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
+    def __init__(self, run: Run, pictures: Sequence[Picture] = ()) -> None:
+        self.run, self._pictures = run, pictures
         self._starts = [0, *accumulate(segment.used for segment in run.segments)]
         self._joints, self._forces = joints_of(run), forces_of(run)
         self._plans: dict[Any, tuple[Plan, Loads]] = {}
@@ -200,6 +239,7 @@ class Film:
                 {},
                 {},
                 (),
+                self._pictures,
             )
             self._plans[key] = plan, Loads(gravity, bodies, forces, states)
         return self._plans[key]

@@ -96,7 +96,8 @@ class Scene:
         middle, side = extent_of(points)
         if tight:
             self.server.initial_camera.fov = FILM_FOV
-            first = fitted(points, away, up, aspect=FILM_ASPECT, fov=FILM_FOV, least=size)
+            self._filmed = points, away, up, size
+            first = self.film_view(FILM_ASPECT)
         else:
             aim = middle - 0.15 * side * up
             first = View(aim + 2.2 * max(side, 1.4 * size) * away, aim, up)
@@ -104,6 +105,11 @@ class Scene:
         self.cameras.begin(first, points, flat=plan.dimension == 2, size=size)
         light(self.server, away, up)
         lay_grid(self.server, plan, points, away, size)
+
+    def film_view(self, aspect: float) -> View:
+        """From where all that is filmed is seen in a frame of so much width over height."""
+        points, away, up, size = self._filmed
+        return fitted(points, away, up, aspect=aspect, fov=FILM_FOV, least=size)
 
     def _extent(self, figure: Figure, snapshot: Snapshot, *, tight: bool) -> Array:
         """Points that are to be seen: of the bodies, and of the shapes on them that touch."""

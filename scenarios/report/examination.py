@@ -54,11 +54,11 @@ def _joints(found: Examination) -> Table | None:
     shares = any(joint.share is not None for joint in found.joints)  # of joints with flexible bodies alone
     for heading in (
         "locks",
-        "seen\nmass [kg]",
-        "seen inertia\n[kg m²]",
+        "seen\nmass\n[kg]",
+        "seen\ninertia\n[kg m²]",
         "stiffness\n[N/m]",
         "gap per\n100 N [m]",
-        *(["own share of\ncompliance"] if shares else []),
+        *(["own share\nof com-\npliance"] if shares else []),
         "margin",
     ):
         table.add_column(Text(heading), justify="right", no_wrap=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 COUNT_WAIT_SECONDS = 1.0  # seconds that the line waits for a number of kernels
+BAR, TAKEN, MIN_NAME = 16, 40, 4  # columns: of the bar, of all but the words, of a name that is worth them
 
 
 @contextmanager
@@ -72,7 +73,9 @@ class _Shown:
         if not self.said and (self.bar or sight > ready or clock.perf_counter() - self.began > COUNT_WAIT_SECONDS):
             self._begin(first_use.up_to(ready, sight))
         if self.progress is not None:
-            words = f"{_kernel(name)} ({ready} of {sight} loops)"
+            count = f"{ready} of {sight} loops" if sight else ""
+            room = self.console.width - len(self.said) - len(count) - TAKEN
+            words = f"{count}  {_kernel(name)[:room] if room >= MIN_NAME else ''}"
             self.progress.update(self.progress.task_ids[0], completed=ready, total=max(sight, 1), state=words)
 
     def _begin(self, what: str) -> None:
@@ -83,9 +86,10 @@ class _Shown:
             return
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+        self.said = " ".join(self.said.split()[:2])  # the bar needs room
         columns = (
             TextColumn(f"{self.said}: compiling"),
-            BarColumn(bar_width=24),
+            BarColumn(bar_width=BAR),
             TimeElapsedColumn(),
             TextColumn("{task.fields[state]}"),
         )

@@ -8,6 +8,7 @@ from rich.table import Table
 from modular.assembly import Assembly
 from scenarios.models import Imported
 from scenarios.models.told import FATES
+from scenarios.report.summary import count
 from scenarios.terminal import say
 
 
@@ -18,7 +19,8 @@ def print_imported(console: Console, found: Imported, *, full: bool) -> None:
         counted = found.report.counted()[fate]
         if not counted:
             continue
-        table = Table(title=f"{fate}: {meaning}", title_justify="left", box=None, show_header=False, pad_edge=False)
+        say(console, f"{fate}: {meaning}", style="italic")
+        table = Table(box=None, show_header=False, pad_edge=False)
         if full and fate in ("approximated", "dropped"):
             for entry in found.report.of(fate):
                 table.add_row(f"line {entry.line}", _plain(f"<{entry.element}>"), _plain(entry.what))
@@ -32,7 +34,8 @@ def print_model(console: Console, model: Assembly) -> None:
     """What there is of it."""
     say(
         console,
-        f"{model.title}: {len(model.bodies)} bodies, {len(model.joints)} joints, {len(model.forces)} forces, "
+        f"{model.title}: {count(len(model.bodies), 'body')}, {count(len(model.joints), 'joint')}, "
+        f"{count(len(model.forces), 'force')}, "
         f"{sum(body.total_mass for body in model.bodies.values()):.6g} kg that move",
     )
 

@@ -18,6 +18,7 @@ from scenarios.report.touching import outlines, touching
 
 Places = Mapping[str, Array]  # of ports
 Flags = npt.NDArray[np.bool_]
+CLOSE = 5e-4  # of the extent: less than a pixel
 STAYS = 0.02  # of the extent: a point that goes no farther stays where it is, but for what its joint leaves open
 
 
@@ -91,9 +92,19 @@ def stroke(run: Run, bodies: list[str], at: Indices) -> Array:
         if len(ports) == 2 and not (body in shaped or described.skeleton or isinstance(described, Subassembly)):
             lines += (rows[f"{body}.{ports[0]}"], rows[f"{body}.{ports[1]}"], -1)
             continue
-        pieces += [np.swapaxes(points[lines], 0, 1), outline(run, body, at, places)]
+        pieces += [_drawn(points, lines), outline(run, body, at, places)]
         lines = [-1]
-    return np.concatenate([*pieces, np.swapaxes(points[lines], 0, 1)], axis=1)
+    return np.concatenate([*pieces, _drawn(points, lines)], axis=1)
+
+
+def _drawn(points: Array, lines: list[int]) -> Array:
+    """Points by their rows as a stroke, (samples, points, d), which goes on without a lift (-1) where that leads nowhere."""
+    rows = np.array(lines, np.int64)
+    lifts = np.flatnonzero(rows[1:-1] == -1) + 1
+    far = np.abs(points[rows[lifts + 1]] - points[rows[lifts - 1]]).max(axis=(1, 2), initial=0.0)  # NaN where not there
+    extent = np.fmax.reduce(np.fmax.reduce(points) - np.fmin.reduce(points), axis=None)
+    needless = lifts[far <= CLOSE * extent]
+    return np.swapaxes(points[np.delete(rows, [*needless, *(needless + 1)])], 0, 1)
 
 
 # --- joints ----------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from modular.elements import Array
 if TYPE_CHECKING:  # a summary takes its words from here, and should not wait for matplotlib
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from PIL.Image import Image
 
 # Okabe and Ito, "Color universal design" (2008): told apart by colour-blind readers too
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D4037", "#000000")
@@ -53,18 +54,23 @@ def title(run: Run) -> str:
 
 
 def write(figure: Figure, path: Path) -> Path:
-    """Write it as PNG; `savefig` would draw all of it twice, once for the layout only, and pack transparency as well."""
+    """Write it as PNG."""
+    painted(figure).save(path, "png", compress_level=QUICKLY, dpi=(figure.dpi, figure.dpi))
+    return path
+
+
+def painted(figure: Figure) -> Image:
+    """Its pixels; `savefig` would draw all of it twice, once for the layout only, and pack transparency as well."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from PIL import Image
+    from PIL.Image import frombuffer
 
     from scenarios.report.layout import measured_once
 
     canvas = FigureCanvasAgg(figure)
     with measured_once(figure):
         canvas.draw()  # type: ignore[no-untyped-call]
-    drawn = np.asarray(canvas.buffer_rgba())[..., :3]  # type: ignore[no-untyped-call]
-    Image.fromarray(np.ascontiguousarray(drawn)).save(path, "png", compress_level=QUICKLY, dpi=(figure.dpi, figure.dpi))
-    return path
+    pixels = canvas.buffer_rgba()  # type: ignore[no-untyped-call]
+    return frombuffer("RGBA", canvas.get_width_height(), pixels, "raw", "RGBA", 0, 1).convert("RGB")
 
 
 def dress(axes: Axes, label: str, *, time: bool = False) -> None:

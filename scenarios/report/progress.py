@@ -71,6 +71,8 @@ def measuring(console: Console, until: float, dt: float) -> Iterator[Callable[[S
         return share, f"Δt = {simulation.dt:.3g} s, {simulation.time:.3f} of {until:g} s"
 
     if console.is_terminal:
+        from scenarios.report.first_use import in_words
+
         columns = (
             TextColumn("measuring its error"),
             BarColumn(),
@@ -84,7 +86,8 @@ def measuring(console: Console, until: float, dt: float) -> Iterator[Callable[[S
                 share, text = done(simulation)
                 progress.update(task, completed=share, state=text)
 
-            yield show
+            with in_words(lambda text: progress.update(task, state=text)):
+                yield show
         return
 
     shown = started

@@ -33,7 +33,7 @@ PARTS = {
     "gave": "joint '{joint}' yields most",
     "slid": "joint '{joint}' slides",
     "swallowed": "{taker} removes or adds energy",
-    "bent": "the step",
+    "bent": "mostly the step itself",
     "late": "'{wall}' is only as stiff as the step allows",
 }  # of the estimate (coordinator/record/verdict.py)
 
@@ -81,7 +81,7 @@ def overview(run: Run) -> dict[str, str]:
     d = dimension(run)
     gone = sum(1 for event in run.events if event["kind"] == "remove" and event["name"] in run.bodies)
     place = "in the plane" if d == 2 else "in space"
-    counts = f"{_count(len(run.bodies), 'body')}, {_count(len(run.joints), 'joint')}"
+    counts = f"{count(len(run.bodies), 'body')}, {count(len(run.joints), 'joint')}"
     lines = {
         "model": f"{run.model.get('title') or '(no title)'}, {place}: {counts}"
         + (f" ({gone} removed on the way)" if gone else ""),
@@ -90,8 +90,8 @@ def overview(run: Run) -> dict[str, str]:
     if not len(run):
         return lines
     lines["time"] = (
-        f"{run.time[0]:g} to {run.time[-1]:.9g} s, Δt = {quantity(run.dt, 's')}, {_count(int(run.ticks[-1]), 'tick')}, "
-        f"{_count(len(run), 'sample')}"
+        f"{run.time[0]:g} to {run.time[-1]:.9g} s, Δt = {quantity(run.dt, 's')}, {count(int(run.ticks[-1]), 'tick')}, "
+        f"{count(len(run), 'sample')}"
     )
     seconds, ticks = run.timings.get("seconds", 0.0), run.timings.get("ticks", 0.0)
     if seconds > 0 and ticks > 0:
@@ -327,7 +327,7 @@ def plain_table(title: str, *left: str) -> Table:
         title_style="bold",
         header_style="",
         box=SIMPLE_HEAD,
-        padding=(0, 1),
+        padding=(0, 1, 0, 0),
         pad_edge=False,
     )
     for heading in left:
@@ -356,6 +356,7 @@ def _last(books: Array) -> list[list[float]]:
     return lines
 
 
-def _count(number: int, what: str) -> str:
+def count(number: int, what: str) -> str:
+    """So many of them, in words."""
     plural = {"body": "bodies"}.get(what, f"{what}s")
     return f"{number:,} {what if number == 1 else plural}"

@@ -80,6 +80,8 @@ def test_names_gravity_and_types_are_checked():
         assembly.apply("f", Load((1.0, 2.0)), "a.tip")
     with pytest.raises(ModelError, match="is not an event"):
         assembly.at(0.1, "cut")
+    with pytest.raises(ModelError, match=r"Assembly\.at: say what is to happen"):
+        assembly.at(0.1)
     with pytest.raises(ModelError, match="time = -1"):
         assembly.at(-1.0)
 

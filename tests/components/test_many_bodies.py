@@ -8,7 +8,7 @@ import pytest
 
 import scenarios
 from components import PointMassRod, RigidBody, Rod
-from components.bodies.natural.many import rows_of
+from components.bodies.natural.many import RecordRows, record_rows_of, rows_of
 from components.bodies.short_sums import combined, cross, dot, inverted, length, outer, product, trace
 from modular import ModelError
 
@@ -68,6 +68,14 @@ def test_a_body_alone_has_the_same_bits_as_among_many(shape):
             assert port_rows(rows, k).tobytes() == alone.port_weights.tobytes()
             assert body.mass_matrix.tobytes() == rows.mass_matrix[k].tobytes()
             assert list(body.port_weights) == list(body.port_names)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_what_a_record_is_read_with_has_the_bits_of_what_moves(shape):
+    bodies = some_bodies(shape, 20)
+    whole, read = rows_of(bodies), record_rows_of(bodies)
+    for field in dataclasses.fields(RecordRows):
+        assert getattr(read, field.name).tobytes() == getattr(whole, field.name).tobytes(), field.name
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

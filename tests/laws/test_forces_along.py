@@ -25,6 +25,7 @@ from components import (
     TorsionSpring,
 )
 from coordinator import Centralized, Checkpoints, Glued, MinimalCoordinates, Penalty, Relaxed, Simulation, resume
+from coordinator.analysis import modes
 from modular import Assembly, ModelError
 
 J = 0.2
@@ -461,3 +462,30 @@ def test_forces_that_cannot_be_are_refused_by_name(force, said):
 def test_a_stiffness_that_the_step_should_choose_is_refused_where_no_step_limits_it():
     with pytest.raises(ModelError, match="its stiffness is derived from the step, which this coupling does not limit"):
         Simulation(disc(Friction(0.1)), 1e-3, Centralized())
+
+
+def test_a_stop_that_is_open_bears_on_nothing_where_no_step_limits_it_and_one_that_touches_is_refused():
+    """Limits of robots whose stiffness is left to the step: analyses ask what is where it is, and never guess a wall."""
+    heavy = {"ports": {"hub": (0.0, 0.0), "rim": (0.3, 0.0)}}
+
+    def hanging(high):
+        model = Assembly(gravity=(0.0, -9.81))
+        model.add("disc", RigidBody(mass=1.0, inertia=J, centre=(0.3, 0.0), **heavy))
+        model.join("hinge", Revolute(), "ground", "disc.hub")
+        if high is not None:
+            model.apply("stop", Stop(low=-high), "ground", "disc.hub")
+        return model
+
+    free, stopped = modes(hanging(None), seek=True), modes(hanging(1.8), seek=True)  # it rests a quarter of a turn down
+    np.testing.assert_allclose(stopped.eigenvalues, free.eigenvalues, rtol=1e-9)
+    with pytest.raises(ModelError, match=r"'stop' is against its stop, whose stiffness .* --set stops=false"):
+        modes(hanging(1.2), seek=True)
+    with (
+        Simulation(hanging(0.4), 1e-3, Centralized()) as simulation,
+        pytest.raises(ModelError, match="is against its stop"),
+    ):
+        simulation.run(1.0)
+    fall = Simulation(hanging(None), 1e-3, Centralized()).run(1.0)
+    kept = simulation.recorded
+    assert -0.4 < turned(kept)[-1] < -0.38  # it came to the wall, as without it, and not further
+    np.testing.assert_allclose(turned(kept), turned(fall)[: len(kept)], atol=1e-12)

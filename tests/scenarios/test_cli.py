@@ -15,6 +15,8 @@ from coordinator import Run
 from modular.version import __version__
 from scenarios import catalogue
 from scenarios.cli import app
+from scenarios.gallery.figures import choose
+from scenarios.terminal import console_for
 from typed_commands import OWN, modular, run
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -33,6 +35,43 @@ def test_the_list_names_every_scenario_with_its_settings_and_their_defaults():
         assert name in result.stdout
         for setting, default in catalogue.describe(name)[1].items():
             assert f"{setting}={default}" in result.stdout
+
+
+@pytest.mark.parametrize("columns", [60, 80, 140])
+def test_what_is_told_is_as_wide_as_columns_says_in_a_pipe_too(columns):
+    told = CliRunner().invoke(app, ["list"], env={"COLUMNS": str(columns)}).stdout
+    assert max(map(len, told.splitlines())) <= columns
+    looked = CliRunner().invoke(app, ["check", "robot-arm"], env={"COLUMNS": str(columns)}).stdout
+    table = looked.partition("\n- ")[0].splitlines()
+    assert max(map(len, table)) <= columns
+    assert (" shoulder  Revolute " in looked and " DrivenRotation " in looked) == (
+        columns >= 80
+    )  # else they are folded
+
+
+def test_where_nobody_says_how_wide_nothing_is_folded(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr(os, "isatty", lambda _: False)
+    assert console_for().width == 120
+    monkeypatch.setenv("COLUMNS", "93")
+    assert console_for().width == 93
+
+
+def test_the_list_tells_of_some_alone():
+    told = modular("list", "chain", "four-bar").stdout
+    assert "settings: bodies=10" in told and "rough=False" in told and "double-pendulum" not in told
+    asked = modular("list", "chian")
+    assert asked.exit_code == 2 and "did you mean 'chain'?" in asked.stderr
+
+
+@pytest.mark.parametrize("verb", ["", "run", "keys new"])
+def test_help_can_be_asked_for_as_a_command(verb):
+    assert modular("help", *verb.split()).stdout == modular(*verb.split(), "--help").stdout
+
+
+@pytest.mark.parametrize("written", ["VI-3", "vi-3", "vi3", "VI.3", "3"])
+def test_figures_of_the_thesis_are_known_as_people_write_them(written):
+    assert [entry.name for entry in choose([written])] == ["VI-3"]
 
 
 def test_the_list_answers_within_half_a_second_and_leaves_the_heavy_libraries_out():

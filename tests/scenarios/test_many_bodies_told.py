@@ -11,9 +11,11 @@ import scenarios
 from coordinator import Simulation
 from coordinator.record import across
 from coordinator.record.across import joint_gaps, ledgers, reading
+from modular import Cut
 from scenarios.report import ahead
 from scenarios.report.ahead import fetched_ahead
 from scenarios.report.balance import balance
+from scenarios.report.mechanism import stroke
 from scenarios.report.pictures import PICTURES
 from scenarios.report.summary import print_summary
 from scenarios.report.violations import draw as draw_violations
@@ -76,6 +78,23 @@ def test_who_reads_all_at_once_hears_of_each_what_it_says_alone(chain):
     left = gaps.without(["hook", "ball1"])
     assert len(left) == BODIES - 2 and left.max() == max(gaps[j].max() for j in gaps if j not in ("hook", "ball1"))
     assert draw_violations(chain).axes
+
+
+def test_a_chain_is_one_stroke_and_what_is_apart_is_not():
+    """The pen is lifted only where the next body is elsewhere, at whichever of the samples."""
+    model = scenarios.load("chain", bodies=6)
+    model.at(0.02, Cut("ball3"))
+    run = Simulation(model, 1e-3).run(0.3)
+    ends = [run.position(f"rod{k}.{end}") for k in range(6) for end in ("start", "end")]
+    for at, lifts in ((0, 0), (len(run) - 1, 1)):
+        line = stroke(run, list(run.bodies), np.array([at]))[0]
+        drawn = line[np.isfinite(line).all(axis=1)]
+        assert np.isnan(line[1:-1]).any(axis=1).sum() == lifts
+        assert all(np.abs(drawn - end[at]).max(axis=1).min() < 1e-3 for end in ends)
+        inside = np.diff(line, axis=0)
+        assert np.isfinite(inside).all(axis=1).sum() == 6  # every rod is drawn, and nothing else
+    both = stroke(run, list(run.bodies), np.array([0, len(run) - 1]))
+    assert np.isnan(both[:, 1:-1]).any(axis=2).sum(axis=1).tolist() == [1, 1]
 
 
 def test_what_draws_is_fetched_while_a_run_computes_and_only_if_that_takes_long(monkeypatch):

@@ -29,7 +29,15 @@ import numpy as np
 
 from components.bodies.identity_cache import cached_by_identity
 from components.bodies.natural.kernels import violations_loop
-from components.bodies.natural.many import Layout, NaturalRows, element_weights, rows_of, spans_of
+from components.bodies.natural.many import (
+    Layout,
+    NaturalRows,
+    RecordRows,
+    element_weights,
+    record_rows_of,
+    rows_of,
+    spans_of,
+)
 from components.bodies.natural.stack import NaturalBodies
 from components.bodies.short_sums import combined, dot, product
 from components.joints.driven_place import DrivenPlace, leading
@@ -285,21 +293,21 @@ class NaturalBody(Body):
     @classmethod
     def port_places(cls, bodies: Sequence[Self], q: Array) -> Array:
         """All in one product."""
-        rows = _rows_of_all(bodies)
+        rows = _record_rows(bodies)
         owner = np.repeat(np.arange(len(bodies)), np.diff(rows.port_starts))
         return np.asarray(np.einsum("pe,npec->npc", rows.port_weights, q[:, owner]))
 
     @classmethod
     def energies(cls, bodies: Sequence[Self], q: Array, v: Array, gravity: Array) -> tuple[Array, Array]:
         """All at once, to the bits of one after the other."""
-        rows = _rows_of_all(bodies)
+        rows = _record_rows(bodies)
         kinetic, potential = _kinetic(rows.mass_matrix, v), -rows.mass * dot(combined(rows.centre_weights, q), gravity)
         return np.cumsum(kinetic, axis=1)[:, -1], np.cumsum(potential, axis=1)[:, -1]
 
     @classmethod
     def internal_errors(cls, bodies: Sequence[Self], q: Array, v: Array) -> tuple[Array, Array]:
         """All at once."""
-        rows, points = _rows_of_all(bodies), bodies[0].point_count
+        rows, points = _record_rows(bodies), bodies[0].point_count
         w, dw = spans_of(q, points), spans_of(v, points)
         errors, rates = np.zeros((2, *q.shape[:2]))
         for i in range(w.shape[2]):
@@ -411,13 +419,13 @@ def _kinetic(matrix: Array, v: Array) -> Array:
     return 0.5 * total
 
 
-def _rows_of_all(bodies: Sequence[NaturalBody]) -> NaturalRows:
-    """What follows from their data, once where they stay together."""
+def _record_rows(bodies: Sequence[NaturalBody]) -> RecordRows:
+    """What their record is read with, once where they stay together."""
     if not isinstance(bodies, Fellows):
-        return rows_of(bodies)
+        return record_rows_of(bodies)
     if bodies.derived is None:
-        bodies.derived = rows_of(cast("Sequence[NaturalBody]", bodies))
-    found: NaturalRows = bodies.derived
+        bodies.derived = record_rows_of(cast("Sequence[NaturalBody]", bodies))
+    found: RecordRows = bodies.derived
     return found
 
 

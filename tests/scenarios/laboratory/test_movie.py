@@ -1,23 +1,27 @@
 """A run as one file that plays in a browser without a network."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 
 import scenarios
 from campaign import first_of
 from chromium import opened
-from components import AirDrag, Box, Contact, HalfSpace, Load, RigidBody, Sphere, SpringDamper
+from components import AirDrag, Box, Contact, HalfSpace, Load, RigidBody, Rod, Sphere, SpringDamper
 from coordinator import Simulation
 from coordinator.laboratory.acts import Adjust, Collect, Grab, Release
 from coordinator.laboratory.session import Session
 from hands_on import session_of, walk
 from modular import Add, Apply, Assembly, ModelError, Remove
+from modular.picture import Picture
 from monkey import play
 from scenarios.laboratory.figure import Figure
 from scenarios.laboratory.gate import open_server
 from scenarios.laboratory.handling import Handling
-from scenarios.laboratory.movie import Film, write_html
-from scenarios.laboratory.scene import Scene
+from scenarios.laboratory.movie import ASPECTS, Film, write_html
+from scenarios.laboratory.scene import FILM_ASPECT, Scene
 from scenarios.laboratory.selection import Selection
 from scenarios.laboratory.touching import outlines_of
 
@@ -176,7 +180,9 @@ def test_whatever_was_done_it_can_be_kept_as_a_film_with_all_that_was_there(tmp_
     assert write_html(runs, tmp_path / "film.html").exists()
 
 
-def test_everything_that_happens_is_within_the_frame_of_a_film_and_fills_it(handled, tmp_path):
+@pytest.mark.parametrize("aspect", ASPECTS)
+def test_everything_that_happens_is_within_the_frame_of_a_film_and_fills_it(handled, aspect):
+    """Of that of the film, and of windows as narrow as a phone's, where the page begins with another view."""
     _, runs = handled
     snapshots = [film.snapshot(k) for film in map(Film, runs) for k in range(len(film.run))]
     with open_server() as gated:
@@ -184,15 +190,46 @@ def test_everything_that_happens_is_within_the_frame_of_a_film_and_fills_it(hand
         scene = Scene(gated.server, Handling(lambda act: None, selection), selection)
         scene.stage(*snapshots, tight=True)
         camera = gated.server.initial_camera
-        eye, aim, fov = np.array(camera.position), np.array(camera.look_at), float(camera.fov)
+        view = scene.film_view(aspect)
+        if aspect == FILM_ASPECT:
+            assert np.array_equal(view.position, camera.position) and np.array_equal(view.look_at, camera.look_at)
+        eye, aim, fov = view.position, view.look_at, float(camera.fov)
     ahead = (aim - eye) / np.linalg.norm(aim - eye)
     right = np.cross(ahead, (0.0, 1.0, 0.0))
     axes = np.array([right, np.cross(right, ahead)])
     places = np.concatenate([Figure(one.plan, one, 1.0).places(one) for one in snapshots]) - eye
     share = places @ axes.T / (places @ ahead)[:, None] / np.tan(0.5 * fov)
     assert np.abs(share[:, 1]).max() < 0.95
-    assert np.abs(share[:, 0]).max() < 0.95 * 1.25
-    assert max(np.ptp(share[:, 1]), np.ptp(share[:, 0]) / 1.25) > 1.2
+    assert np.abs(share[:, 0]).max() < 0.95 * aspect
+    assert max(np.ptp(share[:, 1]), np.ptp(share[:, 0]) / aspect) > 1.2
+
+
+def test_a_film_begins_with_the_view_for_its_window(handled, tmp_path):
+    page = write_html(handled[1], tmp_path / "film.html").read_text()
+    head = page[: page.index("window.__VISER_EMBED_DATA__")]
+    told = json.loads(re.search(r"const views = (\{.*?\}\}),", head)[1])
+    assert [float(aspect) for aspect in told] == list(ASPECTS)
+    far = [
+        np.linalg.norm(np.subtract(*([float(x) for x in place.split(",")] for place in view.values())))
+        for view in told.values()
+    ]
+    assert far == sorted(far, reverse=True) and far[0] > 1.5 * far[-1]
+
+
+def test_robots_look_in_a_film_as_their_files_say(tmp_path, monkeypatch):
+    seen, update = [], Scene.update
+
+    def watched(scene, snapshot):
+        update(scene, snapshot)
+        seen.append([picture for _, picture in scene.looks.all()])
+
+    monkeypatch.setattr(Scene, "update", watched)
+    box = Picture("rod", "end", "box", (0.0, 0.0, 0.0), ((1.0, 0, 0), (0, 1.0, 0), (0, 0, 1.0)), (0.1, 0.1, 0.1))
+    model = Assembly()
+    model.add("rod", Rod((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 1.0, 0.05))
+    run = Simulation(model, 0.01).run(0.1)
+    write_html([run], tmp_path / "film.html", pictures=[box])
+    assert seen and all(shown == [box] for shown in seen)
 
 
 def test_a_film_has_the_name_of_its_model(handled, tmp_path):
