@@ -261,7 +261,7 @@ def pulsed():
     [
         (cut, "it has events, which change them on the way"),
         (lambda: scenarios.load("bouncing-ball"), r"floor can only step forward.*without --native"),
-        (pulsed, r"force 'pull' has no one formula.*without --native"),
+        (pulsed, r"force 'pull' has no single formula.*without --native"),
     ],
 )
 def test_models_without_formulas_are_refused_by_name(make, said, tmp_path, monkeypatch):
