@@ -41,9 +41,8 @@ def segments_of(
     a stack of joints, by its identity, go across a border; these come first, and wait for what the others say.
     """
     bodies, joints, forces = ([stack for stack, _ in rows] for rows in (members.bodies, members.stacks, members.forces))
-    compliant = interface.compliant_rows
+    compliant, books = interface.compliant_rows, [(stack, "account") for stack in (*joints, *forces)]
     stiff, rubbing = _apart(compliant)
-    books = [(stack, "account") for stack in (*joints, *forces)]
     elements.loops |= gluing.ELEMENT_LOOPS
     toll: list[Operation] = [(interface, "toll")] if members.tolls else []
 
