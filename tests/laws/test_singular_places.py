@@ -64,7 +64,9 @@ def test_what_passes_by_a_singular_place_comes_as_near_as_its_lengths_leave_it()
     """A parallelogram whose rocker is longer by e passes its flat place at a distance of the root of e, on its branch."""
     least, times = [], np.linspace(0.0, 1.0, 202)
     for longer in (5e-4, 2e-3):
-        with pytest.warns(RunWarning, match="nearly singular .* move differently there; where it is near one velocities"):
+        with pytest.warns(
+            RunWarning, match="nearly singular .* move differently there; where it is near one velocities"
+        ):
             run = kinematics(four_bar(1.0, 2.0, 1.0 + longer, 2.0), {"o": 2.0 * np.pi * times}, times)
         found = mobility_along(run)
         assert not any(one.passed for one in found.singular)
