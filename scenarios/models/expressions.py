@@ -18,7 +18,7 @@ from modular.names import hint
 from modular.typed import SIGNS
 from scenarios.models.markup import shown
 
-LONGEST = 500  # letters of a sum
+LONGEST = 500  # letters of an expression
 DEEPEST = 60  # parts in each other
 
 CONSTANTS: Mapping[str, Any] = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "none": None}
@@ -32,8 +32,8 @@ FUNCTIONS: Mapping[str, Callable[..., float]] = {
 }  # fmt: skip
 
 
-class Sum(ValueError):
-    """What is wrong with a sum; whoever knows where it stands says so."""
+class ExpressionError(ValueError):
+    """What is wrong with an expression; whoever knows where it stands says so."""
 
 
 class Word(str):
@@ -43,14 +43,14 @@ class Word(str):
 
 
 def worked_out(text: str, known: Mapping[str, Any]) -> Any:
-    """The value of a sum; `known`: parameters by name, which come before units."""
+    """The value of an expression; `known`: parameters by name, which come before units."""
     node = _parsed(text)
     try:
         return _value(node, known, 0)
     except (ArithmeticError, ValueError, TypeError, RecursionError) as error:
-        if isinstance(error, Sum | ModelError):
+        if isinstance(error, ExpressionError | ModelError):
             raise
-        raise Sum(f'"{shown(text)}" cannot be evaluated ({error}); give a number.') from error
+        raise ExpressionError(f'"{shown(text)}" cannot be evaluated ({error}); give a number.') from error
 
 
 def whole(value: Any) -> Any:
@@ -61,20 +61,20 @@ def whole(value: Any) -> Any:
 @functools.lru_cache(maxsize=10_000)
 def _parsed(text: str) -> ast.expr:
     if len(text) > LONGEST:
-        raise Sum(f'"{shown(text)}" has {len(text)} characters; an expression has at most {LONGEST}.')
+        raise ExpressionError(f'"{shown(text)}" has {len(text)} characters; an expression has at most {LONGEST}.')
     try:
         with warnings.catch_warnings():  # of letters next to numbers
             warnings.simplefilter("ignore")
             return ast.parse(text.strip().replace("^", "**"), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise Sum(
+        raise ExpressionError(
             f'"{shown(text)}" is neither a number nor an expression; write, for example, "length / 2", with * between factors.'
         ) from None
 
 
 def _value(node: ast.expr, known: Mapping[str, Any], depth: int) -> Any:
     if depth > DEEPEST:
-        raise Sum(f"an expression nested more than {DEEPEST} deep; split it into parameters.")
+        raise ExpressionError(f"an expression nested more than {DEEPEST} deep; split it into parameters.")
     if isinstance(node, ast.Constant) and node.value.__class__ in (int, float):
         return node.value
     if isinstance(node, ast.Name):
@@ -84,13 +84,13 @@ def _value(node: ast.expr, known: Mapping[str, Any], depth: int) -> Any:
     if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
         found = SIGNS[type(node.op)](_number(node.left, known, depth), _number(node.right, known, depth))
         if isinstance(found, complex):
-            raise Sum(f'"{shown(ast.unparse(node))}" is not a real number; give another exponent.')
+            raise ExpressionError(f'"{shown(ast.unparse(node))}" is not a real number; give another exponent.')
         return found
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
         if node.func.id not in FUNCTIONS:
-            raise Sum(f"there is no function '{shown(node.func.id)}'; {hint(node.func.id, FUNCTIONS)}")
+            raise ExpressionError(f"there is no function '{shown(node.func.id)}'; {hint(node.func.id, FUNCTIONS)}")
         return float(FUNCTIONS[node.func.id](*(_number(each, known, depth) for each in node.args)))
-    raise Sum(
+    raise ExpressionError(
         f'"{shown(ast.unparse(node))}" is not allowed in an expression; write numbers, parameters, + - * / ** and ( ).'
     )
 
@@ -103,13 +103,13 @@ def _named(name: str, known: Mapping[str, Any]) -> Any:
     if name in UNITS:
         return UNITS[name]
     meant = hint(name, [*known, *UNITS, *CONSTANTS]) if known else "there are no [parameters]."
-    raise Sum(f"there is no parameter '{shown(name)}'; {meant}")
+    raise ExpressionError(f"there is no parameter '{shown(name)}'; {meant}")
 
 
 def _number(node: ast.expr, known: Mapping[str, Any], depth: int) -> float:
     value = _value(node, known, depth + 1)
     if isinstance(value, Word):
-        raise Sum(value.why)
+        raise ExpressionError(value.why)
     if value.__class__ not in (int, float):
-        raise Sum(f'"{shown(ast.unparse(node))}" is {value!r}, which is not a usable number.')
+        raise ExpressionError(f'"{shown(ast.unparse(node))}" is {value!r}, which is not a usable number.')
     return float(value)

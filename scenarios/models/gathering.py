@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from modular.errors import ModelError
 from scenarios.models.document import ENDINGS, Node, Told, read_document
-from scenarios.models.expressions import CONSTANTS, FUNCTIONS, Sum, whole, worked_out
+from scenarios.models.expressions import CONSTANTS, FUNCTIONS, ExpressionError, whole, worked_out
 from scenarios.models.markup import shown
 from scenarios.models.parameters import parameters, unknown, value_of
 from scenarios.models.values import Scope, number
@@ -81,10 +81,10 @@ def gathered(path: Path, given: Mapping[str, Any]) -> Gathered:
 
 
 def _typed(value: Any) -> Any:
-    """A parameter as it was typed: a sum with units too."""
+    """A parameter as it was typed: an expression with units too."""
     try:
         return worked_out(value, {}) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
-    except Sum:
+    except ExpressionError:
         return value
 
 

@@ -1,4 +1,4 @@
-"""Parameters of a model file: numbers, points and texts by name, each a sum of others in whatever order they stand."""
+"""Parameters of a model file: numbers, points and texts by name, each an expression of others in whatever order they stand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from modular.names import hint
 from scenarios.models.document import Node
-from scenarios.models.expressions import CONSTANTS, FUNCTIONS, Sum, Word, worked_out
+from scenarios.models.expressions import CONSTANTS, FUNCTIONS, ExpressionError, Word, worked_out
 from scenarios.models.markup import shown
 
 
@@ -32,14 +32,14 @@ def unknown(name: str, table: Node | None) -> str:
 
 
 def value_of(node: Node, known: Mapping[str, Any]) -> Any:
-    """A number, a truth value, a text, or a point of numbers; a text that is a sum is worked out."""
+    """A number, a truth value, a text, or a point of numbers; a text that is an expression is worked out."""
     value = node.value
     if isinstance(value, list):
         return tuple(_number(part, known) for part in node.parts())
     if isinstance(value, str):
         try:
             return worked_out(value, known)
-        except Sum as error:
+        except ExpressionError as error:
             word = Word(value)  # a text; where a number is due it is refused
             word.why = str(error)
             return word
@@ -55,7 +55,7 @@ def _number(node: Node, known: Mapping[str, Any]) -> float:
     if isinstance(value, str):
         try:
             value = worked_out(value, known)
-        except Sum as error:
+        except ExpressionError as error:
             raise node.refuse(str(error)) from error
     if isinstance(value, Word):
         raise node.refuse(value.why)

@@ -21,7 +21,7 @@ NUMBER: Schema = {"$ref": "#/definitions/number"}
 ANYTHING: Schema = {}
 FILE: Schema = {"file": {"type": "string", "description": "STL or OBJ, beside the model or below it."}, "scale": NUMBER}
 SUM_OR_NUMBER: Schema = {
-    "description": 'A number, or a sum of parameters such as "length / 2" or "30 * deg".',
+    "description": 'A number, or an expression of parameters such as "length / 2" or "30 * deg".',
     "anyOf": [{"type": "number"}, {"type": "string"}],
 }
 

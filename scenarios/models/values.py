@@ -1,7 +1,7 @@
-"""Values of a model file, each read as the field that it is for wants it: numbers and sums, texts, lists, tables, parts with kinds.
+"""Values of a model file, each read as its field expects it: numbers and expressions, texts, lists, tables, parts with kinds.
 
-Where a number is due, a text is a sum (`"length / 2"`); where a text is due it stays one. A table with `kind` is a part, read so;
-one with `class`, as `Assembly.save` writes it, is taken as it stands.
+Where a number is expected, a text is an expression (`"length / 2"`); where a text is expected it stays one. A table with `kind` is
+a part, read so; one with `class`, as `Assembly.save` writes it, is taken as it stands.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from modular.errors import ModelError
 from modular.names import hint
 from modular.port import Port
 from scenarios.models.document import Node, Told
-from scenarios.models.expressions import Sum, Word, whole, worked_out
+from scenarios.models.expressions import ExpressionError, Word, whole, worked_out
 from scenarios.models.kinds import Kind, Wanted, kind_of, named, wanted
 from scenarios.models.markup import shown
 
@@ -44,10 +44,10 @@ class Scope:
         return Scope({**self.known, name: value}, fills=True)
 
     def sum(self, node: Node) -> Any:
-        """The value of a text that is a sum."""
+        """The value of a text that is an expression."""
         try:
             return worked_out(node.value, self.known)
-        except Sum as error:
+        except ExpressionError as error:
             raise node.refuse(str(error)) from error
 
     def text(self, text: str, node: Node) -> str:
@@ -60,7 +60,7 @@ class Scope:
                 return found[0][0]
             try:
                 value = whole(worked_out(found[1], self.known))
-            except Sum as error:
+            except ExpressionError as error:
                 raise node.refuse(str(error)) from error
             if not isinstance(value, int | str):
                 raise node.refuse(f"{{{shown(found[1])}}} is {value}; what is filled in is a whole number or a text.")
@@ -70,7 +70,7 @@ class Scope:
 
 
 def number(node: Node, scope: Scope, what: str = "a number") -> float:
-    """A number or a sum."""
+    """A number or an expression."""
     value = scope.sum(node) if isinstance(node.value, str) else node.value
     if isinstance(value, Word):
         raise node.refuse(value.why)
@@ -100,7 +100,7 @@ def read_value(node: Node, annotation: Any, scope: Scope) -> Any:
 
 
 def _of_sum(found: Any, node: Node, want: Wanted) -> Any:
-    """What a sum gave, where it is what is due: mostly a number; a parameter may be a point, a text or true."""
+    """What an expression gave, where it is what is due: mostly a number; a parameter may be a point, a text or true."""
     if isinstance(found, Word) and not want.anything:
         raise node.refuse(found.why)
     if found is None:

@@ -27,7 +27,7 @@ from scenarios.models.toml_text import assignment, key_text, table_text
 from scenarios.models.values import FAILURES, Scope, read_part, read_value
 
 HEADING = "# A model of bodies, joints and forces, in m, kg, s, N and rad; modular run FILE.toml runs it.\n\n"
-NONE = "none"  # a sum that stands for nothing, which TOML has no word for
+NONE = "none"  # an expression that stands for nothing, which TOML has no word for
 ENDINGS = (".toml", ".json")
 
 

@@ -10,12 +10,12 @@ import pytest
 import references
 import scenarios
 import zoo
-from both_ways import scattered
+from both_ways import goes_on_and_is_kept, on_every_path
 from campaign import later, named, shortened, whole
 from components import Beam, Fixed, Load, Moment, Revolute, RigidBody, Rod, Spherical, Table
 from components.bodies.beam.shape import pulled_back, stored
 from components.bodies.posed.quaternions import spinning
-from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation, resume
+from coordinator import Centralized, Glued, Penalty, Relaxed, Simulation
 from modular import Assembly, CouplingError, ModelError
 
 BOTH = pytest.mark.parametrize("dimension", [2, *later([3])])
@@ -320,29 +320,13 @@ def frame(dimension):
     ids=named,
 )
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling, dimension):
-    def played(step=False, **settings):
-        with Simulation(frame(dimension), 1e-4, coupling, **settings) as simulation:
-            while step and simulation.tick < 40:
-                simulation.step()
-            simulation.run(0.004)
-            simulation.cut("foot")
-            return simulation.run(0.008).digest
-
-    digests = {played(), played(step=True), played(grouped=False)}
-    digests |= {played(workers=scattered(frame(dimension), 2), launcher="here")}
+    digests = on_every_path(lambda: frame(dimension), 1e-4, coupling, 0.008, lambda simulation: simulation.cut("foot"))
     assert len(digests) == 1
 
 
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
 def test_it_goes_on_from_a_checkpoint_and_is_kept_in_a_run_folder(coupling, tmp_path):
-    with Simulation(frame(2), 1e-4, coupling) as simulation:
-        whole = simulation.run(0.02)
-    with Simulation(frame(2), 1e-4, coupling) as simulation:
-        simulation.run(0.01, checkpoints=tmp_path / "kept")
-    with resume(tmp_path / "kept") as simulation:
-        assert simulation.run(0.02).digest == whole.digest
-    whole.save(tmp_path / "run")
-    assert Run.load(tmp_path / "run") == whole
+    goes_on_and_is_kept(lambda: frame(2), 1e-4, coupling, 0.02, tmp_path)
 
 
 @pytest.mark.campaign

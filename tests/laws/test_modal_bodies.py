@@ -9,10 +9,10 @@ import pytest
 import scipy.linalg
 
 import references
-from both_ways import scattered
+from both_ways import goes_on_and_is_kept, on_every_path
 from campaign import later, more, named, shortened, whole
 from components import Beam, Fixed, Load, ModalBody, Revolute, Rod, Spherical, Table
-from coordinator import Centralized, Glued, Penalty, Relaxed, Run, Simulation, resume
+from coordinator import Centralized, Glued, Penalty, Relaxed, Simulation
 from modular import Assembly, CouplingError, ModelError
 from solids import bar
 
@@ -267,30 +267,14 @@ def frame(dimension):
     ids=named,
 )
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling, dimension):
-    def played(step=False, **settings):
-        with Simulation(frame(dimension), 1e-4, coupling, **settings) as simulation:
-            while step and simulation.tick < 40:
-                simulation.step()
-            simulation.run(0.004)
-            simulation.cut("foot")
-            return simulation.run(0.008).digest
-
-    digests = {played(), played(step=True), played(grouped=False)}
-    digests |= {played(workers=scattered(frame(dimension), 2), launcher="here")}
+    digests = on_every_path(lambda: frame(dimension), 1e-4, coupling, 0.008, lambda simulation: simulation.cut("foot"))
     assert len(digests) == 1
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
 def test_it_goes_on_from_a_checkpoint_and_is_kept_in_a_run_folder(coupling, tmp_path):
-    with Simulation(frame(2), 1e-4, coupling) as simulation:
-        whole = simulation.run(0.02)
-    with Simulation(frame(2), 1e-4, coupling) as simulation:
-        simulation.run(0.01, checkpoints=tmp_path / "kept")
-    with resume(tmp_path / "kept") as simulation:
-        assert simulation.run(0.02).digest == whole.digest
-    whole.save(tmp_path / "run")
-    assert Run.load(tmp_path / "run") == whole
+    goes_on_and_is_kept(lambda: frame(2), 1e-4, coupling, 0.02, tmp_path)
 
 
 def test_something_can_be_joined_to_what_is_bent_by_now():

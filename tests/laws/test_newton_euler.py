@@ -9,7 +9,7 @@ import pytest
 import kinds
 import references
 import zoo
-from both_ways import scattered
+from both_ways import on_every_path
 from campaign import each_once, named
 from components import NewtonEulerBody, RigidBody, Spherical, SpringDamper
 from components.bodies.natural.basis import FAMILY
@@ -185,16 +185,7 @@ def train(dimension):
 
 @pytest.mark.parametrize(("dimension", "coupling"), each_once([2, 3], [Penalty(), Glued(4)]), ids=named)
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling, dimension):
-    def played(step=False, **settings):
-        with Simulation(train(dimension), 5e-4, coupling, **settings) as simulation:
-            while step and simulation.tick < 40:
-                simulation.step()
-            simulation.run(0.02)
-            simulation.cut("more")
-            return simulation.run(0.04).digest
-
-    digests = {played(), played(step=True), played(grouped=False)}
-    digests |= {played(workers=scattered(train(dimension), 2), launcher="here")}
+    digests = on_every_path(lambda: train(dimension), 5e-4, coupling, 0.04, lambda simulation: simulation.cut("more"))
     assert len(digests) == 1
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 import pytest
 
-import coordinator.record.on_disk as growing
+import coordinator.record.archive as archive
 import coordinator.record.on_disk as on_disk
 import coordinator.record.recorder as recorder_of
 import scenarios
@@ -65,16 +65,16 @@ def test_it_is_the_same_run_bit_for_bit(settings, tmp_path):
 
 def test_it_can_be_read_while_it_grows(monkeypatch, tmp_path):
     """Whenever its text has followed: what is there is the beginning of what will be."""
-    monkeypatch.setattr(growing, "MIN_WRITE_SECONDS", 0.0)
-    monkeypatch.setattr(growing, "MAX_WRITING_SHARE", 1e9)
+    monkeypatch.setattr(archive, "MIN_WRITE_SECONDS", 0.0)
+    monkeypatch.setattr(archive, "MAX_WRITING_SHARE", 1e9)
     seen = []
 
-    class Eager(growing.Growing):
+    class Eager(archive.Growing):
         def write(self, simulation):
             super().write(simulation)
             seen.append(Run.load(tmp_path))
 
-    monkeypatch.setattr(growing, "Growing", Eager)
+    monkeypatch.setattr(archive, "Growing", Eager)
     with swing() as simulation:
         monkeypatch.setattr("coordinator.engine.engine.SLICE_SECONDS", 0.0)
         whole = simulation.run(0.2, record_to=tmp_path)

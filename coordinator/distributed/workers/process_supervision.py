@@ -109,7 +109,7 @@ class Supervision:
         if self._failure:
             raise ModelError(f"workers: {self._failure}")
         if time.monotonic() > self._deadline:
-            raise ModelError("workers: the workers did not return their bodies in time.")
+            raise ModelError("workers: not all of them returned their bodies in time.")
 
     def _probe(self: Supervised, handle: WorkerHandle, now: float) -> None:
         """Look whether a worker is there, and what held it up if it only waited for its turn."""
