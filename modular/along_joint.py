@@ -36,11 +36,14 @@ def on_joint(model: Assembly, name: str, force: Force, joint: str) -> tuple[Forc
 
 def axis_of(model: Assembly, edge: JointEdge) -> Any:
     """As it was given, or that of the port which the joint takes it from."""
-    given = getattr(edge.joint, "axis", None)
+    return axis_along(model, getattr(edge.joint, "axis", None), edge.first, edge.second)
+
+
+def axis_along(model: Assembly, given: Any, first: PortName, second: PortName) -> Any:
+    """An axis in the world as it was given for what is between two ports, or that of the port which it is taken from."""
     if given is not None:
         return given
-    port = edge.first if edge.first.body != GROUND else edge.second
-    axes = _axes(model, port)
+    axes = _axes(model, first if first.body != GROUND else second)
     return tuple(float(x) for x in axes[2 if model.dimension == 3 else 0])
 
 

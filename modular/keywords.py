@@ -89,8 +89,9 @@ def check_call(function: Called, count: int, given: Collection[str], what: str, 
     if count > len(form.by_place) and not form.any_number:
         rest = [name for name in _keywords(function) or () if name not in (*form.by_place, "self", "cls")]
         by_name = f"; give others by name: {', '.join(rest)}" if rest else ""
-        takes = f"takes {len(form.by_place)} values ({', '.join(form.by_place)})" if form.by_place else "takes no value"
-        raise KeywordError(f"{what} {takes} by their places, not {count}{by_name}.")
+        most = len(form.by_place)
+        takes = f"takes {most} value{'s' * (most > 1)} ({', '.join(form.by_place)})" if most else "takes no value"
+        raise KeywordError(f"{what} {takes} by place, not {count}{by_name}.")
     for name in form.by_place[:count] if given else ():
         if name in given:
             raise KeywordError(f"{what}: '{name}' is given twice, by its place and by its name; keep one of them.")

@@ -10,6 +10,7 @@ from math import inf
 import numpy as np
 
 from coordinator.building.homes import JointHome
+from coordinator.checks.across_joints import across_joints
 from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond, in_words
 from coordinator.checks.softness import joint_share
@@ -216,7 +217,12 @@ def _said_twice(simulation: CheckContext, equations: Mapping[str, Array]) -> lis
 
 def _advice(simulation: CheckContext, reports: list[JointReport]) -> list[str]:
     dt, margins = simulation.dt, simulation.margins
-    lines = [*simulation.foreteller.starts, *_set_aside(simulation)]
+    across = list(across_joints(simulation))
+    lines = [
+        *across,
+        *(words for words in simulation.foreteller.starts if words not in across),
+        *_set_aside(simulation),
+    ]
     over = beyond(simulation)
     lines += [_soft(simulation, report.name, report.share) for report in _softer(reports)]
     if over is not None:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coordinator.checks import carrying
+from coordinator.checks.across_joints import across_joints, along_one
 from coordinator.checks.carrying import answers_kept
 from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond, proposed
@@ -51,11 +52,13 @@ class Foreteller:
         self._overloaded: set[str] = set()  # bodies of which it has told
         self.starts: list[str] = []  # what is to be said of them
         self._slow: list[str] = []  # contacts that part too slowly, as last said
+        self._across: dict[str, Component] = {}  # forces of which it knows whether a joint leaves what they act along
         self._looked: dict[str, Component] = {}  # parts of which it knows whether ticks see what they do
 
     def begin(self, simulation: CheckContext) -> None:
         """Say so where something is stiffer than the step can bear, or over before a step is."""
         self._look_between(simulation)
+        self._look_across(simulation)
         self._say_starts()
         if self._reported == len(simulation.past.margins):
             return
@@ -107,6 +110,13 @@ class Foreteller:
     def _say_starts(self) -> None:
         while self.starts:
             warnings.warn(self.starts.pop(0), StartWarning, stacklevel=5)
+
+    def _look_across(self, simulation: CheckContext) -> None:
+        """Say so of each new force that moves nothing, for a joint holds what it acts along."""
+        forces = {name: edge.force for name, edge in simulation.assembly.force_edges.items() if along_one(edge.force)}
+        new = [name for name, force in forces.items() if self._across.get(name) is not force]
+        self.starts += across_joints(simulation, new)
+        self._across = dict(forces)
 
     def _look_between(self, simulation: CheckContext) -> None:
         """Say so of each new force that does something between two ticks, where nobody goes there."""

@@ -60,7 +60,8 @@ class _Walk:
             elif self.text[self.at] == "[":
                 self.at += 1
                 base = self.inside((), self.keys())
-                self.note(base)
+                for count in range(1, len(base) + 1):
+                    self.note(base[:count])  # a part of the model begins with the first of its tables
                 self.expect("]")
             else:
                 self.assignment(base)

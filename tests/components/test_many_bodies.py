@@ -78,6 +78,18 @@ def test_what_a_record_is_read_with_has_the_bits_of_what_moves(shape):
         assert getattr(read, field.name).tobytes() == getattr(whole, field.name).tobytes(), field.name
 
 
+@pytest.mark.parametrize("shape", [(1, 3), (2, 2), (2, 3), (4, 3)], ids=str)
+@pytest.mark.parametrize("alike", [True, False])
+def test_ports_of_many_are_where_each_body_says(shape, alike):
+    """Also where some bodies have more ports than others."""
+    bodies = [body for body in some_bodies(shape, 60) if not alike or len(body.port_names) == 2]
+    q = np.random.default_rng(2).normal(size=(5, len(bodies), *shape))
+    places = type(bodies[0]).port_places(bodies, q)
+    said = [body.port_motion(port, *[q[:, k]] * 3)[0] for k, body in enumerate(bodies) for port in body.port_names]
+    assert len(bodies) > 3 and places.shape == (5, len(said), shape[1])
+    np.testing.assert_allclose(places, np.stack(said, axis=1), rtol=1e-14, atol=1e-14)
+
+
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_rows_of_bodies_are_what_mechanics_says(shape):
     e, d = shape

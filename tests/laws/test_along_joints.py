@@ -1,5 +1,6 @@
 """Forces that are put on joints by name act as those that name ports and axes; joints of robots tell values as files count them."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,12 @@ from components import (
     Regulator,
     Revolute,
     RigidBody,
+    Spherical,
     Stop,
     TorsionSpring,
 )
-from coordinator import Glued, Simulation
-from modular import Assembly, ModelError, Port
+from coordinator import Glued, Simulation, StartWarning
+from modular import Assembly, Limit, ModelError, Port
 from scenarios.models import read_model
 from urdf_arm import ARM
 
@@ -138,3 +140,63 @@ def test_joints_of_a_robot_tell_their_values_as_the_file_counts_them(tmp_path: P
         run = simulation.run(0.4)
     assert shoulder.over(run)[0] == 0.7 and np.ptp(slide.over(run)) > 0.0
     np.testing.assert_allclose(shoulder.over(run), 0.7 + run.angle("shoulder"), atol=1e-15)
+
+
+def bound(joint, force, dimension=3, at="b.p", **how):
+    """A body on a joint at an edge of it, and a force between the same two; what it was told of, and how far it has gone."""
+    model = Assembly(gravity=(0.0,) * dimension)
+    inertia = (0.1, 0.2, 0.25) if dimension == 3 else 0.2
+    ports = {"p": (0.1, 0.0, 0.0)[:dimension], "q": (0.4, 0.3, 0.0)[:dimension]}
+    model.add("b", RigidBody(mass=2.0, inertia=inertia, centre=(0.0,) * dimension, ports=ports))
+    model.join("joint", joint, "b.p", "ground", **how)
+    model.apply("force", force, "ground", at)
+    with warnings.catch_warnings(record=True) as told, Simulation(model, 1e-3, Glued()) as simulation:
+        warnings.simplefilter("always")
+        run = simulation.run(0.2)
+    said = [str(one.message) for one in told if one.category is StartWarning]
+    return said, float(np.abs(run.position("b.q")[-1] - run.position("b.q")[0]).max())
+
+
+HINGE, SLIDE = Revolute(axis=(0.6, 0.0, 0.8)), Prismatic(axis=(0.6, 0.0, 0.8))
+
+
+@pytest.mark.parametrize(
+    ("joint", "force", "idle"),
+    [
+        (HINGE, Motor(1.5), False),  # about z, which is not across it
+        (HINGE, Motor(1.5, axis=(0.8, 0.0, -0.6)), True),
+        (HINGE, Motor(1.5, axis=(0.0, 2.0, 0.0)), True),
+        (HINGE, Motor(1.5, axis=(-0.6, 0.0, -0.8)), False),
+        (SLIDE, Motor(1.5, measure="way", axis=(0.0, 1.0, 0.0)), True),
+        (SLIDE, Motor(1.5, measure="way"), False),
+        (SLIDE, Motor(1.5), True),  # nothing turns there
+        (Spherical(), Motor(1.5), False),
+    ],
+)
+def test_a_force_that_a_joint_does_not_let_act_moves_nothing_and_is_told(joint, force, idle):
+    said, gone = bound(joint, force)
+    assert (gone < 1e-12) == idle == bool(said)
+    assert not said or (
+        "force 'force' acts" in said[0] and "joint 'joint' between the same bodies leaves nothing but" in said[0]
+    )
+
+
+def test_beside_a_hinge_a_way_is_gone_and_a_joint_that_may_break_is_not_spoken_of():
+    assert bound(Revolute(axis=(0.0, 0.0, 1.0)), Motor(1.5, measure="way", axis=(1.0, 0.0, 0.0)), at="b.q")[0] == []
+    assert bound(HINGE, Motor(1.5, axis=(0.0, 1.0, 0.0)), breaks_at=Limit(force=1e3))[0] == []
+    assert bound(Revolute(), Motor(1.5), 2)[0] == []
+    assert "it moves nothing" in bound(Prismatic(axis=(1.0, 0.0)), Motor(1.5), 2)[0][0]
+
+
+def test_what_is_told_once_is_not_told_again_until_there_is_something_new():
+    model = Assembly(gravity=(0.0, 0.0, -9.81))
+    model.add("b", RigidBody(mass=2.0, inertia=(0.1, 0.2, 0.25), centre=(0.0, 0.0, 0.0), ports={"p": (0.1, 0.0, 0.0)}))
+    model.join("joint", HINGE, "b.p", "ground")
+    model.apply("force", Motor(1.5, axis=(0.0, 1.0, 0.0)), "ground", "b.p")
+    with Simulation(model, 1e-3) as simulation:
+        with pytest.warns(StartWarning, match="it moves nothing"):
+            simulation.run(0.01)
+        simulation.run(0.02)
+        simulation.apply("other", Motor(1.5, axis=(0.0, 2.0, 0.0)), "ground", "b.p")
+        with pytest.warns(StartWarning, match="force 'other'"):
+            simulation.run(0.03)

@@ -345,6 +345,7 @@ def test_a_plate_in_the_plane_of_shapes(written):
         ('"length / 2"', '"tip"', r"model.toml:6: parameters"),
         ("length = 0.4", 'length = "half"', r"model.toml:\d: parameters.(half|length): it depends on itself"),
         ("length = 0.4", 'length = "0.4 * lenght"', r"model.toml:13: bodies.rod.end: .*tip|parameter 'lenght'"),
+        ("[joints.pin]", "[joint.pin]", r"model.toml:16: joint: there is no part .* 'joint'; did you mean 'joints'\?"),
         ("title", "tittle", r"model.toml:2: tittle: there is no part of a model 'tittle'; did you mean 'title'\?"),
         ("gravity = [0.0, -9.81]", "gravity = 9.81", r"model.toml:3: gravity: .*numbers in"),
         ("gravity = [0.0, -9.81]", "gravity = 0.0, -9.81]", r"model.toml:3: not valid TOML: .*column 14: gravity"),

@@ -64,13 +64,13 @@ def test_who_gives_too_much_is_told_what_there_is():
         (lambda: Rod((0, 0), (1, 0), 1.0, start=(0, 0)), "Rod: 'start' is given twice, by its place and by its name"),
         (
             lambda: Rod(*range(9)),
-            r"Rod takes 4 values \(start, end, mass, radius\) by their places, not 9; give others by name: velocity, ",
+            r"Rod takes 4 values \(start, end, mass, radius\) by place, not 9; give others by name: velocity, ",
         ),
         (lambda: Assembly().add("rod"), r"Assembly\.add needs 'body', as in Assembly\.add\(name='…', body=…\)"),
         (lambda: Assembly().at(), r"Assembly\.at needs 'time', as in Assembly\.at\(time=1\.0\)"),
         (
             lambda: Assembly().join("a", Spherical(), "b.c", "d.e", (0, 0)),
-            r"Assembly\.join takes 4 values \(name, joint, first, second\) by their places, not 5; give others by name: at, br",
+            r"Assembly\.join takes 4 values \(name, joint, first, second\) by place, not 5; give others by name: at, br",
         ),
         (lambda: Simulation(scenarios.load("double-pendulum")), r"Simulation needs 'dt', as in Simulation\(assembly=…"),
         (

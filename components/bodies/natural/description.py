@@ -294,7 +294,11 @@ class NaturalBody(Body):
     def port_places(cls, bodies: Sequence[Self], q: Array) -> Array:
         """All in one product."""
         rows = _record_rows(bodies)
-        owner = np.repeat(np.arange(len(bodies)), np.diff(rows.port_starts))
+        counts, elements = np.diff(rows.port_starts), q.shape[2]
+        if (counts == counts[0]).all():  # no state has to be copied for each of its ports
+            weights = rows.port_weights.reshape(len(bodies), -1, elements)
+            return np.asarray(np.einsum("bpe,nbec->nbpc", weights, q).reshape(len(q), -1, q.shape[3]))
+        owner = np.repeat(np.arange(len(bodies)), counts)
         return np.asarray(np.einsum("pe,npec->npc", rows.port_weights, q[:, owner]))
 
     @classmethod
