@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ class Variants:
         if not self.count:
             raise ModelError("Ensemble: vary gives no values; give at least one variant.")
         self._made: dict[tuple[str, str, int], Any] = {}  # members of variants, made once
+        self._listed: dict[str, list[Any]] = {}  # values of parameters, as lists
         self._by_member: dict[tuple[str, str], list[Parameter]] = {}
         for found in self.parameters:
             self._by_member.setdefault((found.kind, found.owner), []).append(found)
@@ -78,7 +80,7 @@ class Variants:
         parameters = self._by_member[kind, owner]
         member = parameters[0].member(self.model)
         try:
-            member = changed(member, [(found.path, self.value(found.name, k)) for found in parameters])
+            member = self._quickly(parameters, member, k) if kind == BODY else self._changed(parameters, member, k)
             problems = check_member(kind, owner, member, self.model.dimension)
         except (ModelError, TypeError, ValueError) as error:
             problems = [str(error)]
@@ -86,6 +88,31 @@ class Variants:
             told = ", ".join(f"{found.name} = {self.value(found.name, k)}" for found in parameters)
             raise ModelError(f"Ensemble: variant {k}: {told}: {problems[0]}")
         return member
+
+    def _changed(self, parameters: list[Parameter], member: Any, k: int) -> Any:
+        return changed(member, [(found.path, self.value(found.name, k)) for found in parameters])
+
+    def _quickly(self, parameters: list[Parameter], member: Any, k: int) -> Any:
+        """The same of a description whose fields differ, or single numbers in them, with little to do for each variant."""
+        fields: dict[str, Any] = {}
+        for found in parameters:
+            path, values = found.path, self._listed.setdefault(found.name, [])
+            if not values:
+                values += self.values[found.name].tolist()
+            if len(path) == 1 and path[0] not in fields and not isinstance(values[k], list):
+                fields[path[0]] = values[k]
+            elif len(path) == 1 and path[0] not in fields and not isinstance(values[k][0], list):
+                fields[path[0]] = tuple(values[k])
+            elif (
+                len(path) == 2
+                and not isinstance(values[k], list)
+                and type(now := fields.get(path[0], getattr(member, path[0]))) is tuple
+            ):
+                place = int(path[1])
+                fields[path[0]] = (*now[:place], values[k], *now[place + 1 :])
+            else:
+                return self._changed(parameters, member, k)
+        return replace(member, **fields)
 
     def check(self, which: Iterable[int] | None = None) -> None:
         """Refuse the first variant whose numbers cannot be."""

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coordinator.couplings.centralized.works import INTEGRATED, enter
 from coordinator.equations.solved import Solved
 from coordinator.system import System
 from modular.elements import Array, Indices
 from modular.kernel import kernel
-from modular.ledger import DISSIPATED, SUPPLIED, WORK_FIRST, WORK_SECOND, close, supply_loop
+from modular.ledger import SUPPLIED, WORK_FIRST, WORK_SECOND, close, supply_loop
 
 if TYPE_CHECKING:
     from coordinator.equations.common_formulas import CommonFormulas
 
-INTEGRATED = (WORK_FIRST, WORK_SECOND, DISSIPATED, SUPPLIED)
 NOTHING = 0
 
 
@@ -66,18 +66,7 @@ class Books:
             done = np.zeros((n, len(INTEGRATED)))
             for rows, line, k in own:
                 done[rows, INTEGRATED.index(line)] = works[:, k]
-            (_share if id(stack) in self.shared else _enter)(before, done, supplied, stack.ledger[:n])
-
-
-@kernel
-def _enter(before: Array, done: Array, supplied: int, ledger: Array) -> None:
-    """Works as they were integrated; what loads do they bring along."""
-    for n in range(ledger.shape[0]):
-        for i, line in enumerate(INTEGRATED):
-            ledger[n, line] = before[n, line] + done[n, i]
-        if supplied:
-            ledger[n, SUPPLIED] = before[n, SUPPLIED] - done[n, 0]
-        close(ledger[n])
+            (_share if id(stack) in self.shared else enter)(before, done, supplied, stack.ledger[:n])
 
 
 @kernel

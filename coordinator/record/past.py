@@ -39,6 +39,10 @@ class Past:
         self.acts: list[dict[str, Any]] = []  # what was done by hand, as events at times
         self.ever: dict[str, Body] | None = None  # all bodies that took part, once one has left
         self.forms: dict[str, dict[str, Any]] = {}  # of joints that have left
+        self._present: tuple[int, dict[str, dict[str, Any]]] = (
+            -1,
+            {},
+        )  # of those that are there, and since which change
         self.seconds = 0.0  # of computing
         self.evidence = Evidence()
         self.prescribed = False  # whether nothing was integrated: a motion that drives or paths prescribe
@@ -141,7 +145,10 @@ class Past:
 
     def _forms(self, simulation: RecordContext) -> dict[str, dict[str, Any]]:
         """How the equations of every joint are written that ever was there."""
-        return {**self.forms, **simulation.system.facts()}
+        system = simulation.system
+        if self._present[0] != system.version:
+            self._present = system.version, system.facts()
+        return {**self.forms, **self._present[1]}
 
     def run(self, simulation: RecordContext) -> Run:
         """Everything so far."""

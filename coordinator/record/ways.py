@@ -26,6 +26,17 @@ def some(count: int, most: int) -> Indices:
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
 
 
+def chosen_of(segment: Segment, most: int) -> list[tuple[str, int, dict[str, Array]]]:
+    """So many bodies of a segment, evenly spread: the name of each, its row, and the series of its stack."""
+    ends = np.cumsum([0, *(len(names) for names, _ in segment.bodies)])
+    found = []
+    for k in some(int(ends[-1]), most).tolist() if ends[-1] else ():
+        part = int(np.searchsorted(ends, k, side="right")) - 1
+        names, series = segment.bodies[part]
+        found.append((names[k - ends[part]], k - int(ends[part]), series))
+    return found
+
+
 def corners(body: Body, q: Array) -> Array:
     """Places of its ports and of its mass centre, (points, d)."""
     still = np.zeros_like(q)
@@ -37,8 +48,8 @@ def extent_of(segments: Sequence[Segment], bodies: Bodies) -> float:
     """The longest side of a box around all bodies of the first sample [m]; 0 where there is none, or they are one point."""
     if not segments:
         return 0.0
-    found = [(name, series["q"][0, row]) for names, series in segments[0].bodies for row, name in enumerate(names)]
-    points = [corners(bodies[found[k][0]], found[k][1]) for k in some(len(found), MAX_CORNER_BODIES)] if found else []
+    found = chosen_of(segments[0], MAX_CORNER_BODIES)
+    points = [corners(bodies[name], series["q"][0, row]) for name, row, series in found]
     size = float(np.ptp(np.concatenate(points), axis=0).max()) if points else 0.0
     return size if np.isfinite(size) else 0.0
 
@@ -158,10 +169,8 @@ def _look(
     """At some samples of a segment."""
     largest, energy = np.zeros((4, len(at))), np.zeros(len(at))
     places: list[Array] = []
-    held = [(name, row, series) for names, series in segment.bodies for row, name in enumerate(names)]
-    chosen = some(len(held), BODIES) if held else ()
-    for k in chosen:
-        name, row, series = held[k]
+    held, chosen = sum(len(names) for names, _ in segment.bodies), chosen_of(segment, BODIES)
+    for name, row, series in chosen:
         q, v, a = (series[key][at, row] for key in "qva")
         energy += bodies[name].kinetic_energy(q, v)
         found = bends_of(bodies[name], q, v, a, pull(name), at_once=at_once)
@@ -171,8 +180,8 @@ def _look(
         largest = np.maximum(largest, found[:4])
         places += found.places
     speed, bending, bend, twist = largest
-    times, energy = segment.ticks[at] * dt, energy * (len(held) / max(len(chosen), 1))
-    names = tuple(held[k][0] for k in chosen)
+    times, energy = segment.ticks[at] * dt, energy * (held / max(len(chosen), 1))
+    names = tuple(name for name, _, _ in chosen)
     stood = np.stack(places, axis=1) if places else np.zeros((len(at), 0, 1))
     for k in range(len(at)):
         seen = (speed[k], bend[k] * dt**2, bending[k], energy[k], twist[k] * dt**2)

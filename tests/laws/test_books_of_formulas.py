@@ -5,7 +5,7 @@ from math import pi
 import numpy as np
 
 from components import DrivenTranslation, Load, Prismatic, Revolute, Rod, Sine, SpringDamper
-from coordinator import Ensemble, Formulas, Simulation
+from coordinator import Centralized, Ensemble, Formulas, MinimalCoordinates, Simulation
 from modular import Assembly
 from modular.ledger import LEAKED
 
@@ -37,6 +37,21 @@ def test_works_are_as_right_as_the_motion():
     coarse, fine = (float(np.abs(end - ends[-1]).max()) for end in ends[:2])
     assert fine < 1e-9 * np.abs(ends[-1]).max() and coarse > 64.0 * fine  # trapezoids leave 4e-3, and a fourth of it
     assert np.abs(ends[-1][:, LEAKED]).max() < 1e-13 * np.abs(ends[-1]).max()
+
+
+def test_solvers_of_high_order_book_what_formulas_book():
+    """Between ends of ticks a solver that goes its own steps is interpolated: another way to the same works."""
+    exact = Centralized(MinimalCoordinates(method="DOP853", rtol=1e-12, atol=1e-12))
+    ends, told = [], []
+    for dt, coupling in ((0.02, exact), (0.01, exact), (0.0025, Formulas())):
+        with Simulation(sledge(), dt, coupling) as simulation:
+            run = simulation.run(0.6)
+            ends.append(books(run))
+            told.append(run.estimate["swallowed"])
+    largest = np.abs(ends[-1]).max()
+    coarse, fine = (float(np.abs(end - ends[-1]).max()) for end in ends[:2])
+    assert fine < 1e-6 * largest and coarse > 16.0 * fine
+    assert max(told) < 1e-6
 
 
 def swing():

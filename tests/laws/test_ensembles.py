@@ -11,7 +11,8 @@ from components.bodies import PointMassRod, RigidBody
 from components.forces import Stop
 from components.joints import Revolute
 from coordinator import Ensemble, Glued, Penalty, Simulation, Stable
-from coordinator.ensemble.parameters import parameter
+from coordinator.ensemble.parameters import changed, parameter
+from coordinator.ensemble.variants import Variants
 from modular.assembly import Assembly
 from modular.errors import Diverged
 from modular.events import Cut
@@ -35,6 +36,32 @@ def differing(count: int) -> dict[str, np.ndarray]:
         "upper.masses": np.c_[np.linspace(0.5, 2.0, count), np.linspace(0.4, 0.3, count)],
         "lower.masses.1": np.geomspace(0.02, 90.0, count),  # so iterations end after other rounds in each
     }
+
+
+def test_members_of_variants_have_the_numbers_that_were_given_and_all_others_of_the_model():
+    """However many of a description differ, whole or in part, one after the other."""
+    model = pendulums()
+    model.add("plate", RigidBody(mass=2.0, inertia=0.3, centre=(0.4, 0.2), ports={"end": (0.5, 0.6)}))
+    draw, count = np.random.default_rng(4), 3
+    own = {
+        "upper.masses.0": draw.uniform(0.5, 2.0, count), "lower.end.1": draw.uniform(-2.0, -1.0, count),
+        "lower.masses.1": draw.uniform(0.5, 2.0, count), "lower.velocity.0": draw.normal(size=count),
+        "last.end": draw.normal(size=(count, 2)), "last.end.1": draw.normal(size=count),
+        "plate.mass": draw.uniform(1.0, 2.0, count), "plate.centre": draw.normal(size=(count, 2)),
+        "plate.ports.end.point.0": draw.normal(size=count),
+    }  # fmt: skip
+    variants = Variants(model, own)
+    for k in range(count):
+        bodies = variants.model_of(k).bodies
+        expected = dict(model.bodies)
+        for name, values in own.items():
+            found = parameter(model, name)
+            value = float(values[k]) if values.ndim == 1 else tuple(values[k].tolist())
+            expected[found.owner] = changed(expected[found.owner], [(found.path, value)])
+        assert {name: body.to_data() for name, body in bodies.items()} == {
+            name: body.to_data() for name, body in expected.items()
+        }
+        assert bodies["last"].end == (own["last.end"][k, 0], own["last.end.1"][k])
 
 
 def assert_the_bits_are_those_of_single_runs(ensemble: Ensemble, which, **settings) -> None:

@@ -14,7 +14,9 @@ from coordinator.couplings.centralized.fastest import find_fastest
 from coordinator.couplings.centralized.freedoms import find_freedoms
 from coordinator.couplings.centralized.solver import NoSolution, State, finite, settled
 from coordinator.couplings.centralized.whole import Whole, swiftest
+from coordinator.couplings.centralized.works import account, integrated, worth_while
 from coordinator.system import System
+from modular.elements import Array
 from modular.errors import CouplingError, ModelError
 from modular.one_thread import on_one_thread
 
@@ -85,11 +87,28 @@ class Centralized(Whole):
             system.cache["cure"] = (found.remedy, found.step)
             equations.go(q, v)
             return found.body or swiftest(equations, v)
+        begun = State(q, v, system.memory["a"], system.memory["multipliers"])
+        done = self._works(system, equations, begun, state, (system.tick + start) * dt, (stop - start) * dt)
         system.memory = {"a": state.a, "multipliers": state.multipliers}
         self.show(system, equations, shown, end)
-        for stack in system.booked:
-            stack.account(system.elements, (stop - start) * dt)
+        for k, stack in enumerate(system.booked):
+            if done is None:
+                stack.account(system.elements, (stop - start) * dt)
+            else:
+                account(stack, system.elements, (stop - start) * dt, done[k])
         return None
+
+    def _works(
+        self, system: System, equations: Equations, begun: State, ended: State, time: float, h: float
+    ) -> list[Array] | None:
+        """What all did within a tick; None where ends of ticks tell that as well, or nobody can be asked."""
+        if self.solver.rough or (self.solver.declared_order or np.inf) <= 2 or not worth_while(system):
+            return None
+        try:
+            with np.errstate(all="ignore"):
+                return integrated(system, equations, begun, ended, time, h)
+        except (NoSolution, np.linalg.LinAlgError):  # a singular place on the way
+            return None
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """A smaller step, or a solver that passes singular configurations."""
