@@ -30,7 +30,9 @@ from components import (
 )  # fmt: skip
 from coordinator import Checkpoints, Glued, Penalty, Relaxed, Simulation, resume
 from coordinator.checks.examination import examine
+from coordinator.continuation.reconfigure import with_settings
 from coordinator.couplings.orders import order_of
+from coordinator.record.sensors import exerted
 from modular import Assembly, ModelError
 from rubbing_chain import RubbingChain
 
@@ -330,6 +332,21 @@ def test_what_sticks_is_cut_joined_and_broken_as_joints_are():
     assert body_of is not None
     due = -0.5 * 9.81 * 0.3 * np.cos(angles[-1]) / 0.19 * 0.05**2
     assert fallen == pytest.approx(due, rel=2e-2)
+
+
+def test_what_it_does_is_told_and_another_coupling_goes_on_from_there():
+    """A weight that is held is told at once; springs and joints take it over from each other and hold it where it was."""
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("arm", RigidBody(mass=1.0, inertia=0.16, centre=(0.2, 0.0), ports={"hub": (0.0, 0.0), "end": (1.0, 0.0)}))
+    model.join("hinge", Revolute(), "ground", "arm.hub")
+    model.apply("rub", Friction(3.0), joint="hinge")
+    with Simulation(model, 1e-3, Glued()) as simulation:
+        simulation.run(0.1)
+        np.testing.assert_allclose(exerted(simulation.recorded, "rub")[:, 2], 0.2 * 9.81, rtol=1e-6)
+        for coupling, most in ((Penalty(), 2e-5), (Glued(4), 1e-12)):
+            simulation = with_settings(simulation, coupling=coupling)
+            run = simulation.run(simulation.time + 0.2)
+            assert np.ptp(run.angle("hinge")[-50:]) < most and abs(run.angle("hinge")[-1]) < 2e-5
 
 
 @pytest.mark.parametrize("build", [on_a_belt, lambda: car(60.0, 0.5)], ids=["divided", "whole"])

@@ -44,6 +44,7 @@ from __future__ import annotations
     LOOK_AHEAD,
     DECIDE,
     RENEW_GRIPS,
-) = range(12, 38)
+    TELL,
+) = range(12, 39)
 WIDTH = 5  # of the program
 ADDRESS, COMPONENT, FROM, TO, WHO = range(WIDTH)
