@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
+import scenarios
 from campaign import later, named, some
 from components import (
     Contact,
@@ -28,7 +29,7 @@ from components import (
     Table,
     TableSpring,
 )  # fmt: skip
-from coordinator import Checkpoints, Glued, Penalty, Relaxed, Simulation, resume
+from coordinator import BlackBox, Checkpoints, Glued, Penalty, Relaxed, Simulation, resume
 from coordinator.checks.examination import examine
 from coordinator.continuation.reconfigure import with_settings
 from coordinator.couplings.orders import order_of
@@ -246,6 +247,30 @@ def test_friction_in_series_and_side_by_side_does_not_depend_on_the_order_of_row
         np.testing.assert_allclose(other, runs[0], atol=1e-11)
 
 
+def test_a_loop_stands_where_all_its_hinges_together_hold_what_weight_does_along_its_one_way():
+    """sum M |dtheta_i| = -dV: each of four hinges may hold it alone, and how they share is open; in any order it is one bound."""
+
+    def looped(dry, order):
+        model = scenarios.load("four-bar")
+        for joint in order:
+            model.apply(f"rub-{joint}", Friction(dry), joint=joint)
+        return model
+
+    joints = list(looped(1.0, ()).joints)
+    with Simulation(looped(1e-9, joints), 1e-4, Glued(4)) as simulation:
+        run = simulation.run(0.01)
+        turned = sum(simulation.ledger(f"rub-{joint}")["dissipated"] for joint in joints) / 1e-9
+    bound = (run.potential_energy()[0] - run.potential_energy()[-1]) / turned
+    for order in (joints, joints[::-1]):
+        for share, moves in ((0.999, True), (1.001, False)):
+            with Simulation(looped(share * bound, order), 1e-3, Glued()) as simulation:
+                run = simulation.run(0.1)
+            way = max(
+                np.ptp(run.position(f"{name}.{body.port_names[-1]}"), axis=0).max() for name, body in run.bodies.items()
+            )
+            assert (way > 1e-6) == moves and (moves or way < 1e-13)
+
+
 def test_friction_stops_no_joint_that_is_driven():
     """A hinge that stands for a while and goes on takes its friction along, which has stuck meanwhile."""
     model = Assembly(gravity=(0.0, -9.81))
@@ -360,7 +385,16 @@ def test_steps_stacks_threads_and_checkpoints_have_the_same_bits_and_workers_are
                     Checkpoints(tmp_path / f"{simulation.tick}").write(simulation)
             return simulation.run(1.4).digest
 
-    digests = {digest(), digest(step=True), digest(grouped=False), digest(threads=2)}
+    def boxed():
+        """One of the bodies as a black box, in the middle of whose step others try theirs."""
+        model, name = build(), "block" if build is on_a_belt else "car"
+        data = model.bodies[name].to_data()
+        model.bodies[name] = BlackBox(data.pop("class"), worker="there", ports=["p"], dimension=2, data=data)
+        with warnings.catch_warnings(), Simulation(model, 5e-3, Glued()) as simulation:
+            warnings.simplefilter("ignore")
+            return simulation.run(1.4).digest
+
+    digests = {digest(), digest(step=True), digest(grouped=False), digest(threads=2), boxed()}
     for folder in sorted(tmp_path.iterdir()):
         with resume(folder) as simulation:
             digests.add(simulation.run(1.4).digest)
