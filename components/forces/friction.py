@@ -11,6 +11,7 @@ import numpy as np
 from components.forces.coordinate import (
     DAMPING,
     DEMANDED,
+    DISTANCE,
     EFFORT,
     REACHED,
     SPENT,
@@ -305,6 +306,8 @@ def friction_loop(start: int, stop: int, frictions: View, elements: View) -> int
         s, rate = measure_coordinate(frictions, elements, n, scratch)
         dry, viscous, static = frictions.law[n, 0], frictions.law[n, 1], frictions.law[n, 3]
         kept, tried = frictions.kept[n], frictions.tried[n]
+        if frictions.measure.shape[0] == DISTANCE and frictions.fresh[n] == 1:  # it is not counted from where it began
+            kept[REACHED] = kept[ANCHOR] = s
         if frictions.implicit[n] == 1:
             exert_beside_row(frictions, elements, n, s, rate, scratch)
             continue

@@ -159,6 +159,19 @@ def test_what_is_held_stands_for_a_minute():
     assert np.abs(run.position("block.p") - (0.3, 0.2)).max() < 1e-12
 
 
+@pytest.mark.parametrize(("coupling", "stiffness"), [(Glued(), None), (Penalty(), None), (Penalty(), 9e5)])
+def test_along_a_distance_friction_takes_its_force_times_the_way_from_where_it_began(coupling, stiffness):
+    """An arm lets itself down along a telescope; a spring that holds there begins without tension."""
+    model, top, dt = Assembly(gravity=(0.0, -9.81)), np.array([0.8, 0.9]), 1e-3 if stiffness is None else 1e-4
+    model.add("arm", RigidBody(mass=1.0, inertia=0.1, centre=(0.5, 0.0), ports={"a": (0.0, 0.0), "b": (0.8, 0.0)}))
+    model.join("hinge", Revolute(), "ground", "arm.a")
+    model.apply("rub", Friction(6.0, stiffness=stiffness, measure="distance"), "ground", "arm.b", at=tuple(top))
+    run, book = played(model, 0.5, coupling, dt)
+    way = np.linalg.norm(run.position("arm.b")[-1] - top) - 0.9
+    assert way > 0.02 and book["dissipated"] + book["stored"] == pytest.approx(6.0 * way, rel=1e-3)
+    assert abs(book["leaked"]) < 1e-4
+
+
 # --- several together ------------------------------------------------------------------------------------------------
 
 
