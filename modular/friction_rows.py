@@ -62,13 +62,16 @@ UNASKED = 1e200  # on the diagonal: a row that answers nothing
 class FrictionRows(CompliantRows):
     """Friction of one kind along coordinates; `held`: what their stack of forces keeps of them."""
 
+    most_fields = 80
     held: Array  # as numbered above, of every force of the stack
     aside: Array  # what each of these exerts beside its dry friction [N], [N m]
+    shown: Array  # its dry friction at the end of a step, and whether that is known
 
     def __init__(self, form: JointForm, dimension: int, motions: int = RIGID_BODY_MOTIONS) -> None:
         super().__init__(form, dimension, motions)
         self.fixed("held", 0, HOLDS)
         self.fixed("aside", 0)
+        self.fixed("shown", 0, 2)
         self.loops |= LOOPS
 
     def grip(self, row: int, column: str | None = None) -> int:
@@ -179,7 +182,16 @@ def book_losses_loop(start: int, stop: int, rows: View, elements: View) -> int:
     return NO_FAILED_ROW
 
 
+@loop
+def tell_loop(start: int, stop: int, rows: View, elements: View) -> int:
+    """What each does now, for those who look."""
+    for n in range(start, stop):
+        rows.shown[rows.home[n], 0], rows.shown[rows.home[n], 1] = rows.held[rows.home[n]][LOAD], 1.0
+    return NO_FAILED_ROW
+
+
 LOOPS: dict[str, Any] = {
+    "tell": tell_loop,
     "compute_gains": compute_gains_loop,
     "save_gaps": begin_loop,
     "look": look_loop,

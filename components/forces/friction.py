@@ -11,6 +11,7 @@ import numpy as np
 from components.forces.coordinate import (
     DAMPING,
     DEMANDED,
+    DISTANCE,
     EFFORT,
     REACHED,
     SPENT,
@@ -119,7 +120,8 @@ class Friction(AlongCoordinate):
 class Frictions(AlongCoordinates):
     """Frictions, one row each."""
 
-    remembered = (*AlongCoordinates.remembered, "yielded", "hold")
+    remembered = (*AlongCoordinates.remembered, "yielded", "hold", "shown")
+    recorded = (*AlongCoordinates.recorded, "shown")
     error_columns = ("yielded",)
     row_class = FrictionRows
     law: (
@@ -128,6 +130,7 @@ class Frictions(AlongCoordinates):
     yielded: Array  # by how much what is held has moved, where its spring is as stiff as the step says [m], [rad]
     hold: Array  # of those that are rows of the interface (modular/friction_rows.py)
     aside: Array  # what they exert beside dry friction
+    shown: Array  # what dry friction does at the end of a step, and whether the interface has found it
 
     def __init__(self, measure: str, dimension: int) -> None:
         super().__init__(measure, dimension, friction_loop, keeps=KEEPS)
@@ -135,6 +138,7 @@ class Frictions(AlongCoordinates):
         self.column("yielded", 2)
         self.column("hold", HOLDS)
         self.column("aside")
+        self.column("shown", 2)
         self.loops["request_load"] = request_friction_load_loop
 
     @property
@@ -170,6 +174,7 @@ class Frictions(AlongCoordinates):
         made = super().as_rows(these, motions)
         made.lay("held", self.hold)
         made.lay("aside", self.aside)
+        made.lay("shown", self.shown)
         return made
 
     @property
@@ -301,6 +306,8 @@ def friction_loop(start: int, stop: int, frictions: View, elements: View) -> int
         s, rate = measure_coordinate(frictions, elements, n, scratch)
         dry, viscous, static = frictions.law[n, 0], frictions.law[n, 1], frictions.law[n, 3]
         kept, tried = frictions.kept[n], frictions.tried[n]
+        if frictions.measure.shape[0] == DISTANCE and frictions.fresh[n] == 1:  # it is not counted from where it began
+            kept[REACHED] = kept[ANCHOR] = s
         if frictions.implicit[n] == 1:
             exert_beside_row(frictions, elements, n, s, rate, scratch)
             continue
@@ -309,8 +316,12 @@ def friction_loop(start: int, stop: int, frictions: View, elements: View) -> int
         between = frictions.fresh[n] == 1 or elements.clock[STEP] == 0.0
         for k in range(MODE, KEEPS):
             tried[k] = kept[k]
-        if chosen and not between:
-            if time - kept[WHEN] > INSTANT_TOLERANCE * elements.clock[GAIN_STEP]:
+        later = time - kept[WHEN] > INSTANT_TOLERANCE * elements.clock[GAIN_STEP]
+        if chosen and frictions.shown[n, 1] == 1.0 and not later:  # as rows of the interface have done it
+            sudden = load = frictions.shown[n, 0]
+        elif chosen and not between:
+            frictions.shown[n, 1] = 0.0
+            if later:
                 sudden, load = turn_or_slide(kept, tried, s, time, elements.clock[GAIN_STEP], dry, static, stiffness)
             else:  # back where the tick began
                 sudden, load = kept[PULLED], kept[EFFORT]

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
+import scenarios
 from campaign import later, named, some
 from components import (
     Contact,
@@ -28,9 +29,11 @@ from components import (
     Table,
     TableSpring,
 )  # fmt: skip
-from coordinator import Checkpoints, Glued, Penalty, Relaxed, Simulation, resume
+from coordinator import BlackBox, Checkpoints, Glued, Penalty, Relaxed, Simulation, resume
 from coordinator.checks.examination import examine
+from coordinator.continuation.reconfigure import with_settings
 from coordinator.couplings.orders import order_of
+from coordinator.record.sensors import exerted
 from modular import Assembly, ModelError
 from rubbing_chain import RubbingChain
 
@@ -156,6 +159,19 @@ def test_what_is_held_stands_for_a_minute():
     assert np.abs(run.position("block.p") - (0.3, 0.2)).max() < 1e-12
 
 
+@pytest.mark.parametrize(("coupling", "stiffness"), [(Glued(), None), (Penalty(), None), (Penalty(), 9e5)])
+def test_along_a_distance_friction_takes_its_force_times_the_way_from_where_it_began(coupling, stiffness):
+    """An arm lets itself down along a telescope; a spring that holds there begins without tension."""
+    model, top, dt = Assembly(gravity=(0.0, -9.81)), np.array([0.8, 0.9]), 1e-3 if stiffness is None else 1e-4
+    model.add("arm", RigidBody(mass=1.0, inertia=0.1, centre=(0.5, 0.0), ports={"a": (0.0, 0.0), "b": (0.8, 0.0)}))
+    model.join("hinge", Revolute(), "ground", "arm.a")
+    model.apply("rub", Friction(6.0, stiffness=stiffness, measure="distance"), "ground", "arm.b", at=tuple(top))
+    run, book = played(model, 0.5, coupling, dt)
+    way = np.linalg.norm(run.position("arm.b")[-1] - top) - 0.9
+    assert way > 0.02 and book["dissipated"] + book["stored"] == pytest.approx(6.0 * way, rel=1e-3)
+    assert abs(book["leaked"]) < 1e-4
+
+
 # --- several together ------------------------------------------------------------------------------------------------
 
 
@@ -242,6 +258,30 @@ def test_friction_in_series_and_side_by_side_does_not_depend_on_the_order_of_row
     assert np.ptp(runs[0][:, 1]) > 0.1
     for other in runs[1:]:
         np.testing.assert_allclose(other, runs[0], atol=1e-11)
+
+
+def test_a_loop_stands_where_all_its_hinges_together_hold_what_weight_does_along_its_one_way():
+    """sum M |dtheta_i| = -dV: each of four hinges may hold it alone, and how they share is open; in any order it is one bound."""
+
+    def looped(dry, order):
+        model = scenarios.load("four-bar")
+        for joint in order:
+            model.apply(f"rub-{joint}", Friction(dry), joint=joint)
+        return model
+
+    joints = list(looped(1.0, ()).joints)
+    with Simulation(looped(1e-9, joints), 1e-4, Glued(4)) as simulation:
+        run = simulation.run(0.01)
+        turned = sum(simulation.ledger(f"rub-{joint}")["dissipated"] for joint in joints) / 1e-9
+    bound = (run.potential_energy()[0] - run.potential_energy()[-1]) / turned
+    for order in (joints, joints[::-1]):
+        for share, moves in ((0.999, True), (1.001, False)):
+            with Simulation(looped(share * bound, order), 1e-3, Glued()) as simulation:
+                run = simulation.run(0.1)
+            way = max(
+                np.ptp(run.position(f"{name}.{body.port_names[-1]}"), axis=0).max() for name, body in run.bodies.items()
+            )
+            assert (way > 1e-6) == moves and (moves or way < 1e-13)
 
 
 def test_friction_stops_no_joint_that_is_driven():
@@ -332,6 +372,21 @@ def test_what_sticks_is_cut_joined_and_broken_as_joints_are():
     assert fallen == pytest.approx(due, rel=2e-2)
 
 
+def test_what_it_does_is_told_and_another_coupling_goes_on_from_there():
+    """A weight that is held is told at once; springs and joints take it over from each other and hold it where it was."""
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("arm", RigidBody(mass=1.0, inertia=0.16, centre=(0.2, 0.0), ports={"hub": (0.0, 0.0), "end": (1.0, 0.0)}))
+    model.join("hinge", Revolute(), "ground", "arm.hub")
+    model.apply("rub", Friction(3.0), joint="hinge")
+    with Simulation(model, 1e-3, Glued()) as simulation:
+        simulation.run(0.1)
+        np.testing.assert_allclose(exerted(simulation.recorded, "rub")[:, 2], 0.2 * 9.81, rtol=1e-6)
+        for coupling, most in ((Penalty(), 2e-5), (Glued(4), 1e-12)):
+            simulation = with_settings(simulation, coupling=coupling)
+            run = simulation.run(simulation.time + 0.2)
+            assert np.ptp(run.angle("hinge")[-50:]) < most and abs(run.angle("hinge")[-1]) < 2e-5
+
+
 @pytest.mark.parametrize("build", [on_a_belt, lambda: car(60.0, 0.5)], ids=["divided", "whole"])
 def test_steps_stacks_threads_and_checkpoints_have_the_same_bits_and_workers_are_refused(build, tmp_path):
     def digest(step=False, **settings):
@@ -343,7 +398,16 @@ def test_steps_stacks_threads_and_checkpoints_have_the_same_bits_and_workers_are
                     Checkpoints(tmp_path / f"{simulation.tick}").write(simulation)
             return simulation.run(1.4).digest
 
-    digests = {digest(), digest(step=True), digest(grouped=False), digest(threads=2)}
+    def boxed():
+        """One of the bodies as a black box, in the middle of whose step others try theirs."""
+        model, name = build(), "block" if build is on_a_belt else "car"
+        data = model.bodies[name].to_data()
+        model.bodies[name] = BlackBox(data.pop("class"), worker="there", ports=["p"], dimension=2, data=data)
+        with warnings.catch_warnings(), Simulation(model, 5e-3, Glued()) as simulation:
+            warnings.simplefilter("ignore")
+            return simulation.run(1.4).digest
+
+    digests = {digest(), digest(step=True), digest(grouped=False), digest(threads=2), boxed()}
     for folder in sorted(tmp_path.iterdir()):
         with resume(folder) as simulation:
             digests.add(simulation.run(1.4).digest)

@@ -208,6 +208,15 @@ def test_a_robot_that_was_written_as_urdf_is_read_back_as_that_robot(tmp_path: P
     assert (stop.low, stop.high, motor.most) == (-0.4, 1.1, 12.0) and (friction.dry, friction.viscous) == (0.2, 0.7)
 
 
+@pytest.mark.parametrize("ending", ["xml", "urdf", "sdf"])
+def test_what_friction_holds_beyond_what_it_slides_with_is_told_to_be_left_out(ending, tmp_path: Path):
+    model = robot()
+    model.remove("rail-friction")
+    model.apply("rub", Friction(0.2, static=0.3, measure="way", axis=(0.3, 0.1, 1.0)), "lower.in", "upper.out")
+    told = export_model(model, tmp_path / f"robot.{ending}").dropped
+    assert "force 'rub': what it holds beyond what it slides with (static = 0.3)" in told
+
+
 def test_a_joint_with_two_coordinates_is_two_joints_of_urdf(tmp_path: Path):
     model = robot()
     model.cut("wrist")

@@ -368,12 +368,13 @@ def test_a_spring_that_makes_energy_of_nothing_is_named():
 @pytest.mark.parametrize(
     ("force", "least"),
     [
-        (Friction(0.3), True),
+        (Friction(0.3, stiffness=300.0), True),
+        (Friction(0.3), False),
         (Friction(0.0, viscous=0.3, stiffness=1.0), False),
         (Stop(high=0.4, stiffness=1e3), True),
         (TorsionSpring(2.0), False),
     ],
-    ids=["dry", "viscous", "stop", "spring"],
+    ids=["dry", "located", "viscous", "stop", "spring"],
 )
 def test_where_forces_begin_end_or_turn_within_ticks_it_says_or_more(force, least):
     model = Assembly(gravity=(0.0, -9.81))

@@ -17,7 +17,7 @@ from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.reactions import clear_reactions
 from coordinator.couplings.interface.switches import scale_of
 from coordinator.couplings.interface.velocity_stage import factorise_both
-from coordinator.couplings.interface.verbs import COMPUTE_REACTIONS, HOLD_REACTIONS, MEASURE, RENEW_GRIPS
+from coordinator.couplings.interface.verbs import COMPUTE_REACTIONS, HOLD_REACTIONS, MEASURE, RENEW_GRIPS, TELL
 from modular.elements import GAIN_STEP, Array
 from modular.friction_rows import (
     ACCELERATION,
@@ -176,6 +176,7 @@ def decide_loop(start: int, stop: int, interface: View, elements: View) -> int:
     if interface.damped == 1:
         clear_reactions(interface)
     play(interface, HOLD_REACTIONS)
+    play(interface, TELL)
     return NO_FAILED_ROW
 
 

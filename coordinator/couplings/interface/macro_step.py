@@ -9,7 +9,7 @@ from coordinator.couplings.interface.fields import SHAPE
 from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.stepping import play_stages
 from coordinator.couplings.interface.switches import expects_switch, has_switched, locate, note_part
-from coordinator.couplings.interface.verbs import DECIDE
+from coordinator.couplings.interface.verbs import DECIDE, TELL
 from coordinator.couplings.interface.walls import walls_are_near
 from coordinator.couplings.interface.whole_ticks import end_pending, weigh_switches
 from modular.elements import STEP, TIME
@@ -56,6 +56,7 @@ def advance_loop(start: int, stop: int, interface: View, elements: View) -> int:
     even = walls_are_near(interface)
     wrong = advance_between_switches(interface, elements, step, end, even)
     elements.clock[STEP], elements.clock[TIME] = step, end
+    play(interface, TELL)
     return wrong
 
 

@@ -155,6 +155,7 @@ def _of_forces(interface: Any, stiff: list[Any], rubbing: list[Any]) -> dict[int
     found = {which: _all(stiff, verb) for which, verb in COMPLIANT_VERBS.items()}
     found[at.EVALUATE_LAWS] = [*found[at.EVALUATE_LAWS], *_all(rubbing, "evaluate_laws")]
     found[at.RENEW_GRIPS] = _all(rubbing, "compute_gains")
+    found[at.TELL] = _all(rubbing, "tell")
     found[at.DECIDE] = [(interface, "decide")] if rubbing else []
     return found
 

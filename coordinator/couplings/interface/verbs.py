@@ -47,6 +47,7 @@ from __future__ import annotations
     ITERATE_STEP,
     DECIDE,
     RENEW_GRIPS,
-) = range(12, 41)
+    TELL,
+) = range(12, 42)
 WIDTH = 5  # of the program
 ADDRESS, COMPONENT, FROM, TO, WHO = range(WIDTH)
