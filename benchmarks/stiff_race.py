@@ -170,7 +170,7 @@ def bushings(until: float, ticks: int) -> Ran:
 RACES: dict[str, tuple[Callable[[], Assembly], str, float, Callable[[float, int], Ran], int, float]] = {
     "governor": (partial(scenarios.load, "flyball-governor"), "slider.middle", 10.0, governor, 20_000, 1e-3),
     "chain": (partial(chain, 100), "rod99.end", 0.5, links, 4_000, 1e-3),
-    "bushings": (bushed, "bar19.b", 0.5, bushings, 8_000, 1e-3),
+    "bushings": (bushed, "bar19.b", 0.5, bushings, 8_000, 1e-5),
 }
 
 

@@ -5,12 +5,14 @@ not, its two efforts in a step are unknowns of the interface beside the reaction
 the gap g_1, and sigma_2 of the one that ends with the rate g'_1.
 
     sigma_1 = F(g_0) + k b (g_1 - g_0) + c (2 (g_1 - g_0) / h - g'_1)
-    sigma_2 = F(g_1) + k b h g'_1 + c g'_1          z = h^2 k w,  b = z^2 / (z^2 + 4),  w: what both sides answer through the row
+    sigma_2 = F(g_1) + k b h g'_1 + c g'_1          b = z^2 / (z^2 + 4)
+    z = h^2 k w / (1 + h c w)                       w: what both sides answer through the row
 
 A soft spring (b = 0) is that of velocity Verlet. A stiff one closes like a joint under RATTLE: b -> 1, and F goes with the gap
-where the step leads. Both halves share the work of the damper, (sigma_1 + sigma_2) / 2 has c (g_1 - g_0) / h: so the slow
-motion that it leaves is of second order however far it is beyond the step. Along one row no z and no h c w from 0 to infinity has
-a spectral radius above one, and far out it goes to zero (tests/laws/test_stiff_forces.py; docs/glued.md).
+where the step leads. Both halves share the work of the damper, (sigma_1 + sigma_2) / 2 has c (g_1 - g_0) / h, and a spring
+beside a strong damper counts as soft where the step resolves k / c: so the slow motion that it leaves is of second order
+however far it is beyond the step. Along one row no h^2 k w and no h c w from 0 to infinity has a spectral radius above one, and
+far out it goes to zero (tests/laws/test_stiff_forces.py; docs/glued.md).
 
 For the interface that is one number per row and half: with sigma = A + K (motion) the error is what K leaves of it, and 1 / K
 stands on the diagonal of W. The rate g'_1 in sigma_1 is found by trying the step
@@ -43,6 +45,7 @@ NUMBERS = (
     "start_gap",
     "start_force",
     "predicted_rate",
+    "later",
     "place_compliance",
     "rate_compliance",
     "place_gain",
@@ -69,6 +72,7 @@ class CompliantRows(Joints):
     rate_compliance: Array  # and where rates are stopped, 2 / (h K)
     place_gain: Array  # K of the first half
     rate_gain: Array  # K of the other
+    later: Array  # by how much more its law pulls at the end of the step than at its beginning
     relaxation: Array  # how much of the difference to the rate found is added to it
 
     def __init__(self, form: JointForm, dimension: int, motions: int = RIGID_BODY_MOTIONS) -> None:
@@ -122,7 +126,8 @@ def compute_gains_loop(start: int, stop: int, rows: View, elements: View) -> int
         for i in range(rows.gap.shape[0]):
             k, c, w = rows.law[n, i, STIFFNESS], rows.law[n, i, DAMPING], answer_through(rows, n, i)
             z = h * h * k * w
-            held = k * z * z / (z * z + SOFT_LIMIT)
+            slow = z / (1.0 + h * c * w)  # a damper lets a spring draw no faster than k / c
+            held = k * slow * slow / (slow * slow + SOFT_LIMIT)
             place, rate = held + 2.0 * c / h, held * h + c
             rows.place_gain[n, i], rows.rate_gain[n, i] = place, rate
             rows.place_compliance[n, i] = 2.0 / (h * h * max(place, LEAST_SHARE / (h * h * w)))
@@ -185,7 +190,7 @@ def compute_rate_residuals_loop(start: int, stop: int, rows: View, elements: Vie
     for n in range(start, stop):
         for i in range(rows.gap.shape[0]):
             gap_rate = rows.rate[n, i]
-            wanted = force_of(rows, n, i) + rows.rate_gain[n, i] * gap_rate
+            wanted = force_of(rows, n, i) + rows.later[n, i] + rows.rate_gain[n, i] * gap_rate
             rows.gap_rate[n, i] = gap_rate
             rows.rate[n, i] = 0.5 * h * rows.rate_compliance[n, i] * (wanted - rows.effort[n, i])
     return NO_FAILED_ROW

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from components.courses import Course
-from components.forces.coordinate import AlongCoordinate, AlongCoordinates, measure_coordinate, pull, scratch_of
+from components.forces.asked_laws import AskedLaw
+from components.forces.coordinate import (
+    AlongCoordinate,
+    AlongCoordinates,
+    measure_coordinate,
+    pull,
+    request_load_loop,
+    row_form_of,
+    scratch_of,
+)
 from components.forces.values import Law
 from modular.allowed import function_named, name_of
 from modular.blocks import shaped
+from modular.compliant import CompliantRows
 from modular.courses import NUMBERS_PER_ROW, follow
-from modular.elements import TIME, Array, Elements
+from modular.elements import GAIN_STEP, TIME, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
+from modular.joint import JointForm
 from modular.lanes import types
+from modular.ledger import SUPPLIED
 from modular.loop import NO_FAILED_ROW, loop
 from modular.numbers import number
 from modular.views import View
@@ -33,7 +45,8 @@ class Motor(AlongCoordinate):
     - `effort`, a number or a course over time [N m, N]; a number with `no_load` is the line effort (1 - rate / no_load), which
       falls to nothing at that speed [rad/s, m/s];
     - towards a `target`, a course over time [rad, m]: stiffness (target - s) + damping (target' - s');
-    - `law`, a Python function law(t, s, rate) as a `Law`, asked whenever forces are worked out.
+    - `law`, a Python function law(t, s, rate) as a `Law`, asked whenever forces are worked out. One that is too stiff for the step
+      is found with the reactions of joints, as the straight line that touches it where a step begins (docs/glued.md).
 
     All together is held to `most`. What it does is the line `supplied` of its ledger.
     """
@@ -93,6 +106,8 @@ class Motor(AlongCoordinate):
 class Motors(AlongCoordinates):
     """Motors, one row each."""
 
+    row_taker = SUPPLIED
+
     law: Array  # effort, how it falls with the rate, the most, stiffness and damping, what a law has said
     head: Array  # pieces of the two courses, (n, 4): how many, where they are counted from
     effort: Array  # the course of the effort
@@ -106,7 +121,7 @@ class Motors(AlongCoordinates):
         self.column("head", 2, 2)
         self.column("effort", PIECE, listed=True)
         self.column("target", PIECE, listed=True)
-        self.laws: dict[str, Callable[..., Any]] = {}
+        self.laws: dict[str, AskedLaw] = {}
 
     def limits(self, elements: int) -> Iterator[tuple[str, Any]]:
         """The pieces of courses are no more than there is room for."""
@@ -141,32 +156,84 @@ class Motors(AlongCoordinates):
                 self.head[row, which, 0] = len(pieces) // PIECE
         self.gains[row] = force.stiffness, force.damping + droop, 0.0
         if force.law is not None:
-            self.laws[name] = force.law.resolved()
-            self.loops.pop("exert", None)
+            self.laws[name] = AskedLaw(name, force.law.resolved(), force.law.resolved_derivatives())
+            self._ask()
 
     def remove(self, name: str) -> None:
         """Let it go."""
         self.laws.pop(name, None)
-        if not self.laws:
-            self.loops["exert"] = motor_loop
+        self._ask()
         super().remove(name)
 
     def chosen(self, rows: Any) -> Self:
         """A stack of its own, with copies of some rows in the order asked for."""
         made = super().chosen(rows)
         made.laws = {name: law for name, law in self.laws.items() if name in made.row}
-        if not made.laws:
-            made.loops["exert"] = motor_loop
+        made._ask()
         return made
+
+    def _ask(self) -> None:
+        """Loops know of no law in Python."""
+        for verb, loop_ in (("exert", motor_loop), ("request_load", request_load_loop)):
+            if self.laws:
+                self.loops.pop(verb, None)
+            else:
+                self.loops[verb] = loop_
+
+    @property
+    def row_form(self) -> JointForm:
+        """The coordinate that they drive."""
+        return row_form_of(self)
+
+    def may_be_row(self, row: int, owners: Sequence[str]) -> bool:
+        """Those whose law is all that they have."""
+        law = self.law[row]
+        alone = self.names[row] in self.laws and not self.head[row, :, 0].any() and law[MOST] == np.inf
+        return bool(alone and not law[[EFFORT, DROOP, STIFFNESS, DAMPING]].any())
+
+    def bends(self, rows: CompliantRows) -> bool:
+        """All of their laws may."""
+        return bool(rows.count)
+
+    def straighten(self, rows: CompliantRows, begin: float, step: float) -> None:
+        """The lines that touch the laws where a step begins."""
+        for at in range(rows.count):
+            s, rate = float(rows.gap[at, 0]), float(rows.gap_rate[at, 0])
+            line = self.laws[self.names[rows.home[at]]].line(begin, step, s, rate)
+            # it drives, and rows pull
+            rows.law[at, 0] = line.stiffness, line.damping, -line.value - line.stiffness * s - line.damping * rate
+            rows.later[at, 0] = line.value - line.later
+
+    def request_load(self, elements: Elements, dt: float) -> None:
+        """Laws ask for as much as they hold back now."""
+        if self.laws:
+            look_loop(self, elements, 0, self.count)
+            time = float(elements.clock[TIME])
+            for name, law in self.laws.items():
+                row = self.row[name]
+                line = law.line(time, 0.0, float(self.tried[row, 0]), float(self.rate[row]))
+                self.gains[row, :2] = self.law[row, STIFFNESS] + line.stiffness, self.law[row, DAMPING] + line.damping
+            elements.clock[GAIN_STEP] = dt
+            self.prepare("request_load")
+            request_load_loop(self, elements, 0, self.count)
+            return
+        super().request_load(elements, dt)
 
     def details(self) -> dict[str, Any]:
         """Names, and the laws by theirs."""
-        return {**super().details(), "laws": {name: name_of(law) for name, law in self.laws.items()}}
+        named = {}
+        for name, asked in self.laws.items():
+            functions = [asked.law] + ([] if asked.derivatives is None else [asked.derivatives])
+            named[name] = [name_of(function) for function in functions]
+        return {**super().details(), "laws": named}
 
     def recall(self, details: Mapping[str, Any]) -> None:
         """Keep them again."""
         super().recall(details)
-        self.laws = {name: function_named(law, name) for name, law in details["laws"].items()}
+        self.laws = {
+            name: AskedLaw(name, *(function_named(each, name) for each in named))
+            for name, named in details["laws"].items()
+        }
 
     def exert(self, elements: Elements, time: float) -> None:
         """Write the forces on the elements; laws are asked at the coordinates that a first look finds."""
@@ -174,22 +241,29 @@ class Motors(AlongCoordinates):
         motor_loop(self, elements, 0, self.count)
         for name, law in self.laws.items():
             row = self.row[name]
-            s, rate = float(self.tried[row, 0]), float(self.rate[row])
-            try:
-                given = float(law(time, s, rate))
-            except Exception as error:
-                raise ModelError(
-                    f"motor '{name}': its law raised {type(error).__name__}: {error} (at {time:g} s); it is called as "
-                    "law(t, s, rate)."
-                ) from error
-            if not np.isfinite(given):
-                raise ModelError(f"motor '{name}': its law returned {given!r} at {time:g} s; return a finite number.")
-            self.law[row, SAID] = given
+            self.law[row, SAID] = law.value(time, float(self.tried[row, 0]), float(self.rate[row]))
         if self.laws:
             motor_loop(self, elements, 0, self.count)
 
 
 courses = shaped(types.float64, lambda _: [(1, 3)])
+
+
+@loop
+def look_loop(start: int, stop: int, motors: View, elements: View) -> int:
+    """Where the coordinates are, and how they change now: between two steps, what forces read is the velocity of none."""
+    scratch = scratch_of(motors)
+    for n in range(start, stop):
+        measure_coordinate(motors, elements, n, scratch)
+        a, b, on_a, on_b, _ = scratch
+        rate = 0.0
+        for c in range(a.shape[1]):
+            for k in range(a.shape[0]):
+                rate += on_a[0, k, c] * elements.velocity[motors.first[n] + k, c]
+            for k in range(b.shape[0]):
+                rate += on_b[0, k, c] * elements.velocity[motors.second[n] + k, c]
+        motors.rate[n] = rate
+    return NO_FAILED_ROW
 
 
 @loop

@@ -77,15 +77,21 @@ class Law(Component):
     Given as a function or as "module:function"; a file keeps the name, so only functions that can be imported under their name
     can be repeated from a run folder, and by others only from packages that they allow (modular/allowed.py). The velocity is
     that of the new tick to first order, v + dt a, which keeps the scheme second order.
+
+    `derivatives(t, s, rate)` of the law of a motor returns d law / ds and d law / d rate; where it is left out, differences of
+    the law take its place.
     """
 
     function: Callable[[float, Array, Array], Any] | str
+    derivatives: Callable[[float, Any, Any], Any] | str | None = None
 
-    names_functions: ClassVar[tuple[str, ...]] = ("function",)
+    names_functions: ClassVar[tuple[str, ...]] = ("function", "derivatives")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         given(self.function)
+        if self.derivatives is not None:
+            given(self.derivatives)
 
     def resolved(self) -> Callable[[float, Array, Array], Any]:
         """The function itself."""
@@ -93,7 +99,13 @@ class Law(Component):
 
     def to_data(self) -> dict[str, Any]:
         """By name."""
-        return {"class": "components:Law", "function": name_of(self.function)}
+        more = {} if self.derivatives is None else {"derivatives": name_of(self.derivatives)}
+        return {"class": "components:Law", "function": name_of(self.function), **more}
+
+    def resolved_derivatives(self) -> Callable[..., Any] | None:
+        """The function that gives its derivatives, if there is one."""
+        named = self.derivatives
+        return function_named(named, "Law") if isinstance(named, str) else named
 
 
 Value = Sequence[float] | float | Table | Law

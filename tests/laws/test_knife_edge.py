@@ -1,9 +1,14 @@
 """The skate under the penalty coupling: first order, and no work but what its damper takes (tests/support/sleigh.py)."""
 
+import warnings
+
 import numpy as np
+import pytest
 
 import references
-from coordinator import Simulation
+from components import KnifeEdge, Revolute, RigidBody
+from coordinator import Glued, Simulation
+from modular import Assembly, Diverged
 from sleigh import SPEED, SPIN, rates, sleigh
 
 
@@ -27,3 +32,24 @@ def test_the_blade_does_no_work_but_what_its_damper_takes():
     assert book["stored"][-1] == 0.0
     assert 0 <= book["dissipated"][-1] < 2e-3 * run.energy[0]
     assert abs(run.energy[-1] - run.energy[0]) < 2e-3 * run.energy[0]
+
+
+def test_a_blade_that_no_step_follows_is_named_and_no_other_joint():
+    """A tail on a hinge, which comes first, swings too fast for the step."""
+    model = Assembly(gravity=(0.0, 0.0))
+    blade = {"blade": (-0.3, 0.0), "front": (0.4, 0.0)}
+    sleigh_ = RigidBody(
+        mass=1.0, inertia=0.1, centre=(0.0, 0.0), ports=blade, velocity=(1.0, 9.0), angular_velocity=30.0
+    )
+    model.add("sleigh", sleigh_)
+    tail = RigidBody(
+        mass=0.5, inertia=0.02, centre=(0.7, 0.0), ports={"a": (0.4, 0.0)}, velocity=(1.0, 30.0), angular_velocity=30.0
+    )
+    model.add("tail", tail)
+    model.join("hinge", Revolute(), "sleigh.front", "tail.a")
+    model.join("blade", KnifeEdge(), "ground", "sleigh.blade")
+    with Simulation(model, 0.05, Glued(), project_velocities=True) as simulation, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(Diverged, match="the reactions of 'blade', which locks velocities alone, did not") as told:
+            simulation.run(2.5)
+    assert told.value.component == "blade"

@@ -117,6 +117,23 @@ def test_a_step_that_resolves_it_exerts_it_and_one_that_does_not_finds_it(stiffn
     assert ran(model, 1e-8, 2e-8)[1] == []
 
 
+@pytest.mark.parametrize("coupling", [Glued(), Penalty()])
+def test_a_spring_against_a_strong_damper_creeps_as_it_should(coupling):
+    """m x" + c x' + k x = 0 where the step resolves k / c, and neither c / m nor k / m: x = x_0 exp(-lambda t).
+
+    A spring that counts as stiff there, for k h^2 / m alone, crept by a twentieth less in each step.
+    """
+    stiffness, damping = 2e5, 3e3
+    pace = 0.5 * (damping - np.sqrt(damping**2 - 4.0 * stiffness))
+    off = []
+    for dt in (4e-3, 2e-3, 1e-3):
+        run, implicit = ran(on_a_line(stiffness, damping, 1e-3, -1e-3 * pace), dt, 0.04, coupling)
+        assert implicit == ["spring"]
+        gap = run.position("body.p")[:, 0] - 1.0
+        off.append(np.abs(gap / 1e-3 - np.exp(-pace * run.time)).max())
+    assert off[0] < 1.5e-3 and off[2] < off[0] / 5.0, off
+
+
 # --- order, and what it is in the limit ----------------------------------------------------------------------------------------
 
 

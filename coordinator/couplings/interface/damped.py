@@ -36,7 +36,7 @@ from coordinator.couplings.interface.fields import (
 )
 from coordinator.couplings.interface.matrices import solve
 from coordinator.couplings.interface.playing import play
-from coordinator.couplings.interface.velocity_stage import kick, nobody, weigh
+from coordinator.couplings.interface.velocity_stage import kick, weigh
 from coordinator.couplings.interface.verbs import (
     ACCEPT_STEP,
     BEGIN,
@@ -53,7 +53,8 @@ from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
-END_TOLERANCE = 1e-8  # of the largest effort of a stiff damper: what is left of them by what was not expected of rates
+END_TOLERANCE = 1e-9  # of the largest effort of a stiff damper: what is left of them by what was not expected of rates
+NEAR = 1e-2  # of that effort: what a try may have lacked so that the next one ends next to it
 CORRECTED = 1e-2  # of what a try lacked: more is surely not left once it is corrected, but where geometry turns far
 FIRST_SLACK, SLACK = (
     1e-3,
@@ -81,6 +82,20 @@ def lack(interface: View) -> tuple[Any, Any, Any]:
                     largest = max(largest, law[3 * i + DAMPING] * abs(speed[i]), abs(effort[i]))
                 lacked[at + i] = differs
     return most, change, largest
+
+
+@kernel
+def most_lacking(interface: View) -> int:
+    """The stiff force whose effort is furthest from what was expected."""
+    found, largest = 0, -1.0
+    for k in range(interface.joint_count):
+        if interface.joints[k, LAW] != 0:
+            law, at = numbers_at(interface.joints[k, LAW]), interface.joints[k, RIGHT]
+            for i in range(interface.joints[k, SIZE]):
+                change = law[3 * i + DAMPING] * abs(interface.lacked[at + i])
+                if not change <= largest and largest == largest:
+                    found, largest = k, change
+    return found
 
 
 @kernel
@@ -206,7 +221,7 @@ def try_step(interface: View, elements: View, h: float, time: float, turns: int)
     weigh(interface, elements, interface.end_weight)
     play(interface, ACCEPT_STEP)
     interface.matrix = RATES
-    play(interface, UPDATE_OPERATOR if turns == 0 else RESPOND)
+    play(interface, RESPOND if interface.tried == 1 else UPDATE_OPERATOR)
     return kick(interface, elements)
 
 
@@ -214,19 +229,19 @@ def try_step(interface: View, elements: View, h: float, time: float, turns: int)
 def find_end_rates_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Rates at the end of the step to which the clock leads, as stiff dampers must know them; who went wrong, or -1."""
     h, time, alone = elements.clock[STEP], elements.clock[TIME], interface.local_rounds > 0
-    before = 0.0
+    before, interface.tried = 0.0, 0
     play(interface, SAVE_START)
     for turns in range(interface.most_turns):
         wrong = try_step(interface, elements, h, time, turns)
         if wrong >= 0:
+            interface.tried = 0
             return wrong
         most, change, largest = lack(interface)
         left = change  # of it once it is corrected
-        if turns > 0 and change < before:
-            left *= change / before
-        elif turns == 0 and not alone:
-            left *= CORRECTED
+        if not alone:
+            left *= CORRECTED if turns == 0 else min(1.0, change / before)
         before = change
+        interface.tried = 1 if change <= NEAR * largest else 0
         if alone:
             expect(interface)
         else:
@@ -236,7 +251,8 @@ def find_end_rates_loop(start: int, stop: int, interface: View, elements: View) 
             carry(interface)
         if left <= END_TOLERANCE * largest or most * abs(h) <= elements.tolerance[0]:
             return NO_FAILED_ROW
-    return nobody(interface, UNEQUAL)
+    interface.tried, interface.trouble = 0, UNEQUAL
+    return most_lacking(interface)
 
 
 @kernel

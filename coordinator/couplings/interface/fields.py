@@ -26,7 +26,8 @@ WHOLE_NUMBERS = (
     "dependent", "repeated",  # rows that depend on others; those that repeat others of their own joint
     "sharp", "glides", "in_parts",
     "too_far",  # whether a body has turned too far in the step to be kept in shape
-    "tried",  # whether W of rates stands as it was factorised where a step that was tried has led
+    "tried",  # whether W of rates stands as it was factorised next to where a step leads that was tried
+    "bends",  # whether laws of some of them are straight lines for a step alone
     "implicit", "damped",  # how many joints are stiff forces; whether any has a damper
     "parted",  # whether what others exert acts as impulses, at the first and at the last of several parts of a tick
     "rubbing",  # how many joints are dry friction

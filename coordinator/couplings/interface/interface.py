@@ -27,6 +27,7 @@ from coordinator.couplings.interface import (
 from coordinator.couplings.interface.collectives import Collectives, Exchange
 from coordinator.couplings.interface.in_python import InPython
 from coordinator.couplings.interface.interface_joints import (
+    Bent,
     InterfaceJoint,
     InterfaceJoints,
     RemoteJoints,
@@ -89,6 +90,7 @@ class Interface(Table):
     _remote: RemoteJoints
     compliant_rows: Sequence[CompliantRows] = ()  # forces that are rows
     _exerted: Sequence[ForceStack] = ()  # and the stacks that they are from
+    bent: Sequence[Bent] = ()  # of these, whose laws are no straight lines
     collectives: Collectives | None = None  # with other workers, where each moves a part
 
     def __init__(
@@ -185,8 +187,11 @@ class Interface(Table):
         self.watches_walls = tell_stages(self.members.forces, stages)
         rubbing = [rows for rows in self.compliant_rows if isinstance(rows, FrictionRows)]
         self.rubbing = sum(rows.count for rows in rubbing)
-        self.implicit = sum(rows.count for rows in self.compliant_rows) - sum(rows.count for rows in rubbing)
-        self.damped = any(rows.law[: rows.count, :, DAMPING].any() for rows in self.compliant_rows)
+        self.implicit = sum(rows.count for rows in self.compliant_rows) - self.rubbing
+        pairs = list(zip(self._exerted, self.compliant_rows, strict=True))
+        self.bent = [Bent(forces, rows) for forces, rows in pairs if forces.bends(rows)]
+        self.bends = bool(self.bent)
+        self.damped = self.bends or any(rows.law[: rows.count, :, DAMPING].any() for rows in self.compliant_rows)
         self.undivided = any(
             getattr(forces, mark, False)
             for forces, _ in self.members.forces
@@ -342,9 +347,11 @@ class Interface(Table):
             gap = float(self.gap)
             left = f"stays open by {gap:.2g}" if np.isfinite(gap) else "opens further with each one that was tried"
             return f"{coupling} found no reactions that close all joints; '{name}' {left}"
+        found = name in self.system.force_home
         return {
             fields.UNSETTLED: "velocities and the forces that depend on them did not agree; dampers are too strong for this step",
-            fields.UNEQUAL: "the reactions of joints that lock velocities alone did not converge",
+            fields.UNEQUAL: f"the {'efforts of' if found else 'reactions of'} '{name}', which "
+            f"{'damps faster than the step' if found else 'locks velocities alone'}, did not converge",
         }.get(self.why)
 
     @property

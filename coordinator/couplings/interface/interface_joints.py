@@ -14,7 +14,8 @@ import numpy as np
 
 from coordinator.system import System
 from modular.compliant import CompliantRows
-from modular.elements import Array, Indices
+from modular.elements import STEP, TIME, Array, Elements, Indices
+from modular.forces import ForceStack
 from modular.friction_rows import KEPT, FrictionRows
 from modular.port import GROUND
 from modular.table import Table
@@ -90,6 +91,27 @@ def compliant_joints_of(system: System, stacks: Sequence[CompliantRows], index: 
 def _in_rows(stack: FrictionRows, row: int) -> Callable[[str], int]:
     within = _in_stack(stack, row)
     return lambda column: stack.grip(row, column) if column in KEPT else within(column)
+
+
+class Bent:
+    """Rows whose laws are asked before each step, since they are no straight lines."""
+
+    def __init__(self, forces: ForceStack, rows: CompliantRows) -> None:
+        self._forces, self._rows = forces, rows
+
+    @property
+    def count(self) -> int:
+        """So many rows."""
+        return int(self._rows.count)
+
+    def straighten(self, elements: Elements) -> None:
+        """The lines that touch them where a step begins."""
+        step, end = float(elements.clock[STEP]), float(elements.clock[TIME])
+        self._forces.straighten(self._rows, end - step, step)
+
+    def straighten_now(self, elements: Elements) -> None:
+        """The same at an instant."""
+        self._forces.straighten(self._rows, float(elements.clock[TIME]), 0.0)
 
 
 def _in_stack(stack: Any, row: int) -> Callable[[str], int]:

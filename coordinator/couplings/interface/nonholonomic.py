@@ -30,7 +30,7 @@ from coordinator.couplings.interface.position_stage import (
     STALLED_TOLERANCE_FACTOR,
 )
 from coordinator.couplings.interface.reactions import added_up
-from coordinator.couplings.interface.velocity_stage import kick, nobody, update_operator, weigh
+from coordinator.couplings.interface.velocity_stage import kick, update_operator, weigh
 from coordinator.couplings.interface.verbs import (
     ACCEPT_STEP,
     BEGIN,
@@ -111,6 +111,18 @@ def keep_mismatch(interface: View) -> None:
         effort, carried = numbers_at(interface.joints[k, EFFORT]), numbers_at(interface.joints[k, CARRIED])
         for i in range(interface.joints[k, SIZE] if interface.joints[k, GLIDING] == 1 else 0):
             before[interface.joints[k, RIGHT] + i] = effort[i] - carried[i]
+
+
+@kernel
+def most_unequal(interface: View) -> int:
+    """The joint that locks velocities alone whose reactions differ by most."""
+    before, found, largest = interface.mismatch, 0, -1.0
+    for k in range(interface.joint_count):
+        for i in range(interface.joints[k, SIZE] if interface.joints[k, GLIDING] == 1 else 0):
+            change = abs(before[interface.joints[k, RIGHT] + i])
+            if not change <= largest and largest == largest:
+                found, largest = k, change
+    return found
 
 
 @kernel
@@ -210,7 +222,8 @@ def iterate_step_loop(start: int, stop: int, interface: View, elements: View) ->
         ):
             return NO_FAILED_ROW
         before = change
-    return nobody(interface, UNEQUAL)
+    interface.trouble = UNEQUAL
+    return most_unequal(interface)
 
 
 LOOPS = {"iterate_step": iterate_step_loop}

@@ -23,7 +23,6 @@ RESIDUALS = {"linearise": "compute_place_residuals", "measure_rates": "compute_r
 COMPLIANT_VERBS = {
     at.PREDICT_EFFORTS: "predict_efforts",
     at.COMPUTE_GAINS: "compute_gains",
-    at.EVALUATE_LAWS: "evaluate_laws",
 }
 PAUSE = "pause"  # of an exchange: until frames of the others have come
 
@@ -131,10 +130,11 @@ def segments_of(
 
 
 def _trying(interface: Any, responding: Segment) -> dict[int, Segment]:
-    """What a step is tried by, where something must know of its end."""
+    """What a step is tried by, where something must know of its end, and how laws are asked."""
     return {
         at.RESPOND: responding if interface.damped else [],
         at.FIND_END_RATES: [(interface, "find_end_rates")] if interface.damped else [],
+        at.STRAIGHTEN: [(bent, "straighten") for bent in interface.bent],
         at.ITERATE_STEP: [(interface, "iterate_step")] if interface.glides else [],
     }
 
@@ -153,7 +153,7 @@ def _apart(compliant: Sequence[CompliantRows]) -> tuple[list[Any], list[Any]]:
 def _of_forces(interface: Any, stiff: list[Any], rubbing: list[Any]) -> dict[int, Segment]:
     """What forces do by themselves that are rows: stiff ones, and dry friction."""
     found = {which: _all(stiff, verb) for which, verb in COMPLIANT_VERBS.items()}
-    found[at.EVALUATE_LAWS] = [*found[at.EVALUATE_LAWS], *_all(rubbing, "evaluate_laws")]
+    found[at.EVALUATE_LAWS] = [*_all(interface.bent, "straighten_now"), *_all([*stiff, *rubbing], "evaluate_laws")]
     found[at.RENEW_GRIPS] = _all(rubbing, "compute_gains")
     found[at.TELL] = _all(rubbing, "tell")
     found[at.DECIDE] = [(interface, "decide")] if rubbing else []

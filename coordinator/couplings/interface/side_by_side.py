@@ -162,7 +162,10 @@ class SideBySide(Table):
 
     def _each(self, name: str) -> Sequence[float]:
         """A number of each interface."""
-        return [float(getattr(part, name)) for part in self.parts] if self.copies is None else self.copies.numbers(name)
+        if self.copies is None:
+            return [float(getattr(part, name)) for part in self.parts]
+        found: list[float] = self.copies.numbers(name).tolist()
+        return found
 
     def reason(self, name: str, coupling: str) -> str | None:
         """Each is looked at by itself (coordinator/ensemble)."""

@@ -27,6 +27,7 @@ from coordinator.couplings.interface.verbs import (
     PREDICT_REACTIONS,
     SAVE_START,
     SHOW,
+    STRAIGHTEN,
 )
 from coordinator.couplings.interface.walls import walls_are_near
 from modular.elements import STEP, TIME
@@ -51,7 +52,10 @@ def stage(interface: View, elements: View, h: float, time: float) -> int:
 def prepare_step(interface: View, elements: View, h: float, time: float) -> int:
     """What a step must know of its end, and how stiff forces are in one as long as this; who goes wrong, or -1."""
     if interface.implicit > 0:
-        elements.clock[STEP] = h
+        elements.clock[STEP], elements.clock[TIME] = h, time
+        if interface.bends == 1:
+            play(interface, STRAIGHTEN)
+            interface.gains_step = 0.0
         if interface.gains_step != h:
             play(interface, COMPUTE_GAINS)
             factorise_both(interface)
@@ -76,7 +80,6 @@ def lead(interface: View, elements: View, h: float, time: float) -> int:
     play(interface, ACCOUNT)
     elements.clock[STEP] = h
     play(interface, ACCEPT_STEP)
-    interface.tried = 1 if interface.damped == 1 and interface.glides == 0 else 0
     update_operator(interface)
     interface.tried = 0
     return NO_FAILED_ROW

@@ -48,6 +48,7 @@ from __future__ import annotations
     DECIDE,
     RENEW_GRIPS,
     TELL,
-) = range(12, 42)
+    STRAIGHTEN,
+) = range(12, 43)
 WIDTH = 5  # of the program
 ADDRESS, COMPONENT, FROM, TO, WHO = range(WIDTH)
