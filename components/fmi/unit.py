@@ -297,8 +297,15 @@ class Unit:
         return np.asarray(self.ahead)
 
     def _through(self, start: Array, end: Array, h: float) -> None:
-        """A step whose first half is moved by one force and whose second by another."""
+        """A step whose first half is moved by one force and whose second by another: its place is as under the first.
+
+        Of a force that changes linearly from f to g the place shows (1/2 - beta) f + beta g, and the velocity (f + g) / 2.
+        """
         if self.map.rates is not None or np.array_equal(start, end):
+            beta = max(self.beta, 0.0)
+            if abs(0.5 - 2.0 * beta) > NEAR_BETA:
+                begins = (0.5 * start - beta * (start + end)) / (0.5 - 2.0 * beta)
+                start, end = begins, start + end - begins
             self.map.tell(start, end, h)
             self.machine.step(h)
             return

@@ -221,6 +221,8 @@ def _carrier(system: System, margins: Mapping[str, float], body: str) -> Carrier
         centre = described.mass_centre(stack.state()["q"][stack.row[body]])
     except ModelError:  # nobody can be asked
         return None
+    if not described.total_mass > 0.0:  # nobody says, as of an FMU
+        return None
     over: dict[str, float] = {}  # r / I of each joint
     easiest = 0.0  # 1 / I
     for home, side in sides:

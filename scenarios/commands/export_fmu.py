@@ -89,7 +89,7 @@ def export_fmu(
     events, controllers) and ports that are moved.
 
     Without it the file holds the model and the compiled part of PythonFMU; a master runs it in a Python that has modular
-    installed. Both need the extra fmi: python -m pip install 'modular-multibody\\[fmi]'.
+    installed. Both need the extra fmi: python -m pip install 'modular-multibody\\[fmi]'; --native also symbolic, and a C compiler.
 
     Exit code: 0 done, 2 refused.
     """

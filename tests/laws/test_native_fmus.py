@@ -17,7 +17,7 @@ import scenarios
 import stepped
 from campaign import shortened
 from components import Fmu, Load, Revolute, RigidBody, Rod, SpringDamper, Table
-from coordinator import Centralized, Formulas, Generated, Glued, MinimalCoordinates, Simulation
+from coordinator import Centralized, Formulas, Generated, Glued, MinimalCoordinates, Penalty, Simulation
 from modular import Assembly, Cut, ModelError
 from scenarios.cli import app
 from scenarios.fmi.native_fmu import export_native
@@ -220,6 +220,27 @@ def test_glued_to_our_own_rod_it_moves_as_one_mechanism(tmp_path):
         joint = ran(model, 0.1, Glued(), dt).position("lower.start")[-1]
         off.append(float(np.abs(joint - ran(whole, 0.1, dt=dt).position("lower.start")[-1]).max()))
     assert off[0] < 1e-7 and off[0] / off[1] > 3.0
+
+
+@needs_compiler
+def test_two_of_them_glued_are_of_fourth_order(tmp_path):
+    """Each is exact under a force that changes linearly, and joints find both ends of it; springs hold them, too."""
+    whole, ports = scenarios.load("double-pendulum"), {"upper": ("start", "end"), "lower": ("start",)}
+    for name, own in ports.items():
+        alone = Assembly(gravity=whole.gravity)
+        alone.add(name, whole.bodies[name])
+        export_native(alone, tmp_path / f"{name}.fmu", 1e-3, version=3, ports=[f"{name}.{port}" for port in own])
+    model = Assembly(gravity=whole.gravity)
+    for name, own in ports.items():
+        shown = {port: f"{name}.{port}" for port in own}
+        model.add(name, Fmu(str(tmp_path / f"{name}.fmu"), ports=shown, dimension=2))
+    for name, edge in whole.joint_edges.items():
+        model.join(name, edge.joint, str(edge.first), str(edge.second))
+    exact = ran(whole, 0.4, dt=4e-3).position("lower.start")[-1]
+    off = [np.abs(ran(model, 0.4, Glued(), dt).position("lower.start")[-1] - exact).max() for dt in (8e-3, 4e-3)]
+    assert off[0] < 1e-6 and off[0] / off[1] > 12.0
+    springs = ran(model, 0.1, Penalty(), 1e-3).position("lower.start")[-1]
+    assert np.abs(springs - ran(whole, 0.1, dt=4e-3).position("lower.start")[-1]).max() < 1e-4
 
 
 @needs_compiler
