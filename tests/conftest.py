@@ -13,6 +13,8 @@ SHARED = ("cut-double-pendulum", "double-pendulum-3d")  # side by side: what one
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
+os.environ["COLUMNS"] = "120"  # whatever terminal they are started from
+
 os.environ.setdefault("MODULAR_COMPILERS", "1")  # every core has a process of pytest's
 
 # tests start many processes: sources are compiled once, not by each of them

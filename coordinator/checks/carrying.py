@@ -45,7 +45,7 @@ DIVERGED_LOAD_RATIO = 4.0  # times what the step bears: a load beyond, after sma
 DIVERGED_TICKS = 20  # ticks at the end of a run that went wrong, of which loads are no loads any more
 MIN_STEP_RATIO = 1e-3  # of a step: a smaller one is no remedy
 # ticks after which a run looks again at the earliest, and times so many from there on
-FIRST_CHECK_TICK, CHECK_INTERVAL_FACTOR = 64, 1.4
+FIRST_CHECK_TICK, CHECK_INTERVAL_FACTOR = 64, 1.2
 Loads = Mapping[str, tuple[Any, Any]]  # of joints: force [N] and moment [N m], now or in each sample
 
 

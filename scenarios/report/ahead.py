@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from threading import Thread, Timer
 
 WAIT = 1.0  # before it begins [s]: short runs are over by then, and are measured without it
@@ -34,7 +34,7 @@ def fetched_ahead(wanted: bool) -> Iterator[Thread | None]:
 def _fetch() -> None:
     for name in NEEDED:
         with suppress(Exception):
-            importlib.import_module(name)
+            import_module(name)
     with suppress(Exception):
         _first_picture()
 

@@ -100,7 +100,8 @@ def test_a_chain_is_one_stroke_and_what_is_apart_is_not():
 def test_what_draws_is_fetched_while_a_run_computes_and_only_if_that_takes_long(monkeypatch):
     """What cannot be fetched is not spoken of there: who needs it says so."""
     fetched = []
-    monkeypatch.setattr(ahead.importlib, "import_module", lambda name: fetched.append(name) or 1 / 0)
+    monkeypatch.setattr(ahead, "import_module", lambda name: fetched.append(name) or 1 / 0)
+    monkeypatch.setattr(ahead, "_first_picture", lambda: 1 / 0)
     with fetched_ahead(True):
         pass  # over at once
     with fetched_ahead(False) as thread:

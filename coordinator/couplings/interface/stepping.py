@@ -36,6 +36,7 @@ from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 LEAST_PART = 1.0 / 500.0  # of a step
+TURNED_PART = 1.0 / 16.0  # of one in which a body turns by a radian: by less than a tenth of it, which a part resolves
 
 
 @kernel
@@ -113,7 +114,7 @@ def in_parts(interface: View, elements: View, h: float, time: float) -> int:
             if interface.implicit == 0 and part != h:
                 interface.parts += 1
             done += part
-            part = min(2.0 * part, h - done)
+            part = min(2.0 * part if interface.implicit > 0 else part, h - done)
             continue
         if part <= LEAST_PART * h or (
             interface.implicit == 0 and (interface.too_far == 0 or interface.stage_count > 1)
@@ -125,7 +126,7 @@ def in_parts(interface: View, elements: View, h: float, time: float) -> int:
             play(interface, SHOW)
         play(interface, MEASURE)
         play(interface, INVALIDATE)
-        part *= 0.5
+        part *= 0.5 if interface.implicit > 0 else TURNED_PART
     return wrong
 
 
