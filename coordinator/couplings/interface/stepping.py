@@ -116,9 +116,10 @@ def in_parts(interface: View, elements: View, h: float, time: float) -> int:
             done += part
             part = min(2.0 * part if interface.implicit > 0 else part, h - done)
             continue
-        if part <= LEAST_PART * h or (
-            interface.implicit == 0 and (interface.too_far == 0 or interface.stage_count > 1)
-        ):
+        if interface.implicit == 0 and (interface.too_far == 0 or interface.stage_count > 1):
+            break
+        shorter = 0.5 if interface.implicit > 0 else TURNED_PART
+        if 2.0 * shorter * part <= LEAST_PART * h:
             break
         if interface.implicit > 0:
             go_back(interface, elements, part, end)
@@ -126,7 +127,7 @@ def in_parts(interface: View, elements: View, h: float, time: float) -> int:
             play(interface, SHOW)
         play(interface, MEASURE)
         play(interface, INVALIDATE)
-        part *= 0.5 if interface.implicit > 0 else TURNED_PART
+        part *= shorter
     return wrong
 
 
