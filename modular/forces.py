@@ -45,6 +45,10 @@ class ForceStack(Booked):
         """From here on these are such rows."""
         self.implicit[rows] = 1
 
+    def instead(self, row: int) -> str:
+        """What does the same at any step, where one of them cannot be a row of the interface; empty if nothing is known."""
+        return ""
+
     def most_turned(self, rows: Sequence[int], elements: Elements) -> Array:
         """How many times as much its ports answer along its line at most, as bodies may turn, of each of these rows."""
         return np.ones(len(rows))

@@ -144,6 +144,10 @@ class Springs(ForceStack):
         """Those with a length: where one that draws its ends together passes through no length its line is none."""
         return bool(self.law[row, 2] != 0.0)
 
+    def instead(self, row: int) -> str:
+        """Between ends at one place there is no line along which it could be found."""
+        return "" if self.may_be_row(row, ()) else "a Bushing, since its ends begin at one place"
+
     def most_turned(self, rows: Sequence[int], elements: Elements) -> Array:
         """Its line turns against both bodies; that of one with next to no length turns round at once, and is no row."""
         turned = turned_between(self.first[rows], self.second[rows], elements)

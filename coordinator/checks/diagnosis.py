@@ -17,6 +17,7 @@ from coordinator.couplings.margins import tightest
 from coordinator.record.run import Run
 from modular.elements import Array
 from modular.errors import Diverged
+from modular.forces import ForceStack
 from modular.numbers import even_part, exactly
 
 
@@ -112,6 +113,7 @@ def _beyond(simulation: CheckContext, *, now: bool) -> tuple[str, str, float, st
         here = not simulation.is_distributed  # to ask for the system would call it home
         finds = here and name in names_of(simulation.system) - simulation.coupling.forces_found(simulation.system)
         other = ", or take Glued(), which finds it together with the reactions of joints" if finds else ""
+        other = other or (_instead(simulation, name) if here else "")
         return name, "spring", margin, f"take dt = {step:.2g} s, or soften '{name}'{other}", step
     name, margin = tightest(margins) or ("", 1.0)
     if margin < 1.0:
@@ -123,6 +125,13 @@ def _beyond(simulation: CheckContext, *, now: bool) -> tuple[str, str, float, st
     if load is None:
         return None
     return load.body, "body", load.margin, *carrying.remedy(load, simulation.coupling, dt, grows)
+
+
+def _instead(simulation: CheckContext, name: str) -> str:
+    """Another force that does the same at any step, if there is one."""
+    stack = simulation.system.force_home[name].stack
+    found = stack.instead(stack.row[name]) if isinstance(stack, ForceStack) else ""
+    return f", or take {found}, which is found together with the reactions of joints" if found else ""
 
 
 def quieter(simulation: CheckContext, body: str) -> float:

@@ -28,7 +28,7 @@ from components import (
 )
 from coordinator import Checkpoints, Glued, Mixed, Penalty, Relaxed, Simulation, examine, resume
 from coordinator.continuation.reconfigure import with_settings
-from modular import Assembly, ModelError
+from modular import Assembly, Diverged, ModelError
 
 DT = 1e-3
 
@@ -537,3 +537,18 @@ def test_a_spring_without_length_is_a_ball_joint_in_the_limit(dimension, couplin
         assert implicit == ["pin"]
         off.append(np.abs(places(run) - reference).max())
     assert off[0] < 1e-4 and off[1] < 0.02 * off[0]
+
+
+def test_a_damper_between_ends_at_one_place_names_the_bushing_that_holds_instead():
+    """Its line has no direction there, so that it is no row of the interface; a bushing is one."""
+    for force, holds in ((SpringDamper(1e3, 1e4), False), (Bushing(1e3, 1e4), True)):
+        model = Assembly(gravity=(0.0, -9.81))
+        model.add("rod", Rod((0.0, 0.0), (1.0, 0.0), 1.0))
+        model.join("hinge", Revolute(), "ground", "rod.start")
+        model.apply("stiff", force, "ground", "rod.end")
+        with Simulation(model, 1e-3, Glued()) as simulation:
+            if holds:
+                simulation.run(0.1)
+                continue
+            with pytest.raises(Diverged, match=r"soften 'stiff', or take a Bushing, since its ends begin at one place"):
+                simulation.run(0.1)

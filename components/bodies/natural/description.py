@@ -297,8 +297,7 @@ class NaturalBody(Body):
         counts, elements = np.diff(rows.port_starts), q.shape[2]
         if (counts == counts[0]).all():  # no state has to be copied for each of its ports
             weights = rows.port_weights.reshape(len(bodies), -1, elements)
-            places = np.einsum("bpe,nbec->nbpc", weights, q)
-            return np.asarray(places.reshape(len(q), weights.shape[0] * weights.shape[1], q.shape[3]))
+            return np.asarray(np.einsum("bpe,nbec->nbpc", weights, q).reshape(len(q), int(counts.sum()), q.shape[3]))
         owner = np.repeat(np.arange(len(bodies)), counts)
         return np.asarray(np.einsum("pe,npec->npc", rows.port_weights, q[:, owner]))
 
