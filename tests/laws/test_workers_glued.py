@@ -133,7 +133,7 @@ def test_a_run_that_finds_no_end_stops_at_the_same_tick_and_says_the_same(dt):
     ends = []
     for workers in (None, 2):
         settings = {"workers": workers, "launcher": "here"}
-        with Simulation(scenarios.load("double-pendulum"), dt, Glued(), **settings) as run:
+        with Simulation(scenarios.load("double-pendulum"), dt, Glued(4), **settings) as run:
             with pytest.raises(Diverged) as caught:
                 run.run(40.0)
             ends.append((str(caught.value), caught.value.tick, run.recorded.digest, run.tick))
