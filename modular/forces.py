@@ -83,11 +83,11 @@ class ForceStack(Booked):
     def write_row(self, rows: CompliantRows, at: int, row: int) -> None:
         """Law of one of them."""
 
-    def bends(self, rows: CompliantRows) -> bool:
-        """Whether laws of these rows are straight lines for a step alone; then `straighten` is asked before each."""
+    def is_nonlinear(self, rows: CompliantRows) -> bool:
+        """Whether laws of these rows are straight lines for a step alone; then `linearise_laws` is asked before each."""
         return False
 
-    def straighten(self, rows: CompliantRows, begin: float, step: float) -> None:
+    def linearise_laws(self, rows: CompliantRows, begin: float, step: float) -> None:
         """Lines for such a step, from `gap` and `gap_rate`: `law`, and by how much more they pull when it has gone, `later`."""
 
     def place_rows(self, rows: CompliantRows) -> None:

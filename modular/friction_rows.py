@@ -74,7 +74,7 @@ class FrictionRows(CompliantRows):
         self.fixed("shown", 0, 2)
         self.loops |= LOOPS
 
-    def grip(self, row: int, column: str | None = None) -> int:
+    def address_of_state(self, row: int, column: str | None = None) -> int:
         """Where what is known of one of them lies; or what is kept there of a `column` of joints."""
         slot = 0 if column is None else KEPT[column]
         return int(self.held.ctypes.data + int(self.home[row]) * self.held.strides[0] + slot * self.held.strides[1])

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from components.joints.marks import across, line_mark, line_of, must, oriented
-from components.joints.rows import go_along, go_along_in_plane
+from components.joints.rows import go_along, go_along_in_plane, rate_along
 from components.joints.turns import turn, turn_in_plane, wrapped
 from modular.blocks import like, shaped
 from modular.compliant import CompliantRows, spare_implicit_rows, write_geometry
@@ -302,15 +302,8 @@ def measure_coordinate(forces: View, elements: View, n: int, scratch: Any) -> tu
         if new:
             frame[ORIGIN] = s
     frame[MADE] = 1.0
-    rate = 0.0
-    for k in range(a.shape[0]):
-        for c in range(size):
-            rate += on_a[0, k, c] * elements.current_velocity[first + k, c]
-    for k in range(b.shape[0]):
-        for c in range(size):
-            rate += on_b[0, k, c] * elements.current_velocity[second + k, c]
     forces.tried[n, REACHED] = s
-    return s, rate
+    return s, rate_along(on_a, on_b, elements.current_velocity, first, second)
 
 
 @kernel

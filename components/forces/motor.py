@@ -20,6 +20,7 @@ from components.forces.coordinate import (
     scratch_of,
 )
 from components.forces.values import Law
+from components.joints.rows import rate_along
 from modular.allowed import function_named, name_of
 from modular.blocks import shaped
 from modular.compliant import CompliantRows
@@ -191,11 +192,11 @@ class Motors(AlongCoordinates):
         alone = self.names[row] in self.laws and not self.head[row, :, 0].any() and law[MOST] == np.inf
         return bool(alone and not law[[EFFORT, DROOP, STIFFNESS, DAMPING]].any())
 
-    def bends(self, rows: CompliantRows) -> bool:
+    def is_nonlinear(self, rows: CompliantRows) -> bool:
         """All of their laws may."""
         return bool(rows.count)
 
-    def straighten(self, rows: CompliantRows, begin: float, step: float) -> None:
+    def linearise_laws(self, rows: CompliantRows, begin: float, step: float) -> None:
         """The lines that touch the laws where a step begins."""
         for at in range(rows.count):
             s, rate = float(rows.gap[at, 0]), float(rows.gap_rate[at, 0])
@@ -255,14 +256,8 @@ def look_loop(start: int, stop: int, motors: View, elements: View) -> int:
     scratch = scratch_of(motors)
     for n in range(start, stop):
         measure_coordinate(motors, elements, n, scratch)
-        a, b, on_a, on_b, _ = scratch
-        rate = 0.0
-        for c in range(a.shape[1]):
-            for k in range(a.shape[0]):
-                rate += on_a[0, k, c] * elements.velocity[motors.first[n] + k, c]
-            for k in range(b.shape[0]):
-                rate += on_b[0, k, c] * elements.velocity[motors.second[n] + k, c]
-        motors.rate[n] = rate
+        _, _, on_a, on_b, _ = scratch
+        motors.rate[n] = rate_along(on_a, on_b, elements.velocity, motors.first[n], motors.second[n])
     return NO_FAILED_ROW
 
 

@@ -168,3 +168,16 @@ def go_along(a: Array, b: Array, row: int, i: int, error: Array, on_first: Array
         on_first[row, i, c] += arm
         on_first[row, 0, c] -= a[i, c]
         on_second[row, 0, c] += a[i, c]
+
+
+@kernel
+def rate_along(on_first: Array, on_second: Array, velocity: Array, first: int, second: int) -> float:
+    """J v: how fast a coordinate changes as the elements of both sides move."""
+    rate = 0.0
+    for k in range(on_first.shape[1]):
+        for c in range(on_first.shape[2]):
+            rate += on_first[0, k, c] * velocity[first + k, c]
+    for k in range(on_second.shape[1]):
+        for c in range(on_second.shape[2]):
+            rate += on_second[0, k, c] * velocity[second + k, c]
+    return rate

@@ -28,11 +28,8 @@ from scenarios.fmi.variables import ENERGIES, Port
 OUR_OWN = ("M", "w", "gram")  # of numbers that are no numbers of people: parts of mass matrices, ports in coordinates
 SAME = 1e-9  # of the largest that is shown: what formulas and bodies may differ by
 ROUGHLY = 1e-5  # the same of angular accelerations, which bodies tell by differences
-EXACTLY, BY_DIFFERENCES, NOT_AT_ALL = (
-    0,
-    1,
-    2,
-)  # the last: quaternions, which are put together of axes behind the formulas
+# the last: quaternions, which are put together of axes behind the formulas
+EXACTLY, BY_DIFFERENCES, NOT_AT_ALL = range(3)
 LOOKED_AT, SHORT = 3, 1e-3  # steps after which formulas are held against bodies, beside the start; their length [s]
 
 

@@ -56,10 +56,8 @@ from modular.views import View
 END_TOLERANCE = 1e-9  # of the largest effort of a stiff damper: what is left of them by what was not expected of rates
 NEAR = 1e-2  # of that effort: what a try may have lacked so that the next one ends next to it
 CORRECTED = 1e-2  # of what a try lacked: more is surely not left once it is corrected, but where geometry turns far
-FIRST_SLACK, SLACK = (
-    1e-3,
-    1e-8,
-)  # of the gap that makes all of an effort: what joints may leave open in tries, at first and later
+# of the gap that makes all of an effort: what joints may leave open in tries, at first and later
+FIRST_SLACK, SLACK = 1e-3, 1e-8
 MOST_CORRECTIONS = 12  # of dp, by M
 ENOUGH = 1e-3  # of dp: where its corrections end
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from coordinator.couplings.interface.fields import EFFORT, ERROR, GAP_RATE, GRIP, numbers_at
+from coordinator.couplings.interface.fields import EFFORT, ERROR, FRICTION, GAP_RATE, numbers_at
 from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.reactions import clear_reactions
 from coordinator.couplings.interface.switches import scale_of
 from coordinator.couplings.interface.velocity_stage import factorise_both
-from coordinator.couplings.interface.verbs import COMPUTE_REACTIONS, HOLD_REACTIONS, MEASURE, RENEW_GRIPS, TELL
+from coordinator.couplings.interface.verbs import COMPUTE_REACTIONS, HOLD_REACTIONS, MEASURE, RENEW_FRICTION, TELL
 from modular.elements import GAIN_STEP, Array
 from modular.friction_rows import (
     ACCELERATION,
@@ -52,11 +52,11 @@ OPEN_FACTOR = 1e3  # times what joints may leave open: what has been moved
 
 
 @kernel
-def is_at_rest(grip: Array, rate: float, step: float, length: float) -> bool:
+def is_at_rest(friction: Array, rate: float, step: float, length: float) -> bool:
     """Whether it does not move; what has been at rest may move by what joints leave open."""
-    slow = REST * scale_of(grip, step)
-    if grip[KNOWN] == 1.0 and grip[MODE] == 0.0:
-        slow = max(STUCK * scale_of(grip, step), OPEN_FACTOR * length / step)
+    slow = REST * scale_of(friction, step)
+    if friction[KNOWN] == 1.0 and friction[MODE] == 0.0:
+        slow = max(STUCK * scale_of(friction, step), OPEN_FACTOR * length / step)
     return bool(abs(rate) <= slow)
 
 
@@ -67,44 +67,44 @@ def begin_decision(interface: View, step: float, length: float, tried: bool) -> 
     `tried`: at the end of a step that is only tried; there the rest goes on as it did.
     """
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            grip, rate = numbers_at(interface.joints[k, GRIP]), numbers_at(interface.joints[k, GAP_RATE])[0]
-            grip[PRIOR] = grip[MODE] if grip[KNOWN] == 1.0 else NEVER
-            if grip[RESTS] == LOCATED:
+        if interface.joints[k, FRICTION] != 0:
+            friction, rate = numbers_at(interface.joints[k, FRICTION]), numbers_at(interface.joints[k, GAP_RATE])[0]
+            friction[PRIOR] = friction[MODE] if friction[KNOWN] == 1.0 else NEVER
+            if friction[RESTS] == LOCATED:
                 continue
-            if is_at_rest(grip, rate, step, length):
-                grip[RESTS] = 1.0
+            if is_at_rest(friction, rate, step, length):
+                friction[RESTS] = 1.0
             elif not tried:
-                grip[MODE] = 1.0 if rate > 0.0 else -1.0
+                friction[MODE] = 1.0 if rate > 0.0 else -1.0
 
 
 @kernel
 def is_wrong(interface: View, k: int) -> bool:
     """Whether it holds more than it can, or slides against the way in which it would."""
-    grip, effort = numbers_at(interface.joints[k, GRIP]), numbers_at(interface.joints[k, EFFORT])
-    if grip[RESTS] == 0.0:
+    friction, effort = numbers_at(interface.joints[k, FRICTION]), numbers_at(interface.joints[k, EFFORT])
+    if friction[RESTS] == 0.0:
         return False
-    if grip[MODE] == 0.0:
-        breaks = grip[RESTS] == LOCATED and grip[PRIOR] == 0.0  # it has come to what it holds
-        return bool(abs(effort[0]) > (1.0 - BREAKS if breaks else 1.0 + AGREES) * grip[STATIC])
-    return bool(grip[MODE] * grip[ACCELERATION] < -AGREES * grip[KINETIC] * grip[ANSWER])
+    if friction[MODE] == 0.0:
+        breaks = friction[RESTS] == LOCATED and friction[PRIOR] == 0.0  # it has come to what it holds
+        return bool(abs(effort[0]) > (1.0 - BREAKS if breaks else 1.0 + AGREES) * friction[STATIC])
+    return bool(friction[MODE] * friction[ACCELERATION] < -AGREES * friction[KINETIC] * friction[ANSWER])
 
 
 @kernel
 def change_side(interface: View, k: int) -> None:
     """What cannot hold slides along, what would turn round sticks."""
-    grip, effort = numbers_at(interface.joints[k, GRIP]), numbers_at(interface.joints[k, EFFORT])
-    if grip[MODE] == 0.0:
-        grip[MODE] = 1.0 if effort[0] > 0.0 else -1.0
+    friction, effort = numbers_at(interface.joints[k, FRICTION]), numbers_at(interface.joints[k, EFFORT])
+    if friction[MODE] == 0.0:
+        friction[MODE] = 1.0 if effort[0] > 0.0 else -1.0
     else:
-        grip[MODE] = 0.0
+        friction[MODE] = 0.0
 
 
 @kernel
 def excess(interface: View, k: int) -> Any:
     """How many times what it can hold something that sticks holds; of what slides, nothing."""
-    grip, effort = numbers_at(interface.joints[k, GRIP]), numbers_at(interface.joints[k, EFFORT])
-    return abs(effort[0]) / grip[STATIC] if grip[MODE] == 0.0 else 0.0
+    friction, effort = numbers_at(interface.joints[k, FRICTION]), numbers_at(interface.joints[k, EFFORT])
+    return abs(effort[0]) / friction[STATIC] if friction[MODE] == 0.0 else 0.0
 
 
 @kernel
@@ -112,10 +112,10 @@ def change_first(interface: View) -> None:
     """All that would turn round stick. Of what cannot hold, that slides which would let go first if all loads grew alike."""
     most = 0.0
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0 and is_wrong(interface, k):
+        if interface.joints[k, FRICTION] != 0 and is_wrong(interface, k):
             most = max(most, excess(interface, k))
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0 and is_wrong(interface, k):
+        if interface.joints[k, FRICTION] != 0 and is_wrong(interface, k):
             share = excess(interface, k)
             if share == 0.0 or share >= (1.0 - TIED) * most:
                 change_side(interface, k)
@@ -126,7 +126,7 @@ def count_wrong(interface: View) -> tuple[int, int]:
     """How many are wrong, and the last one."""
     wrong, last = 0, -1
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0 and is_wrong(interface, k):
+        if interface.joints[k, FRICTION] != 0 and is_wrong(interface, k):
             wrong, last = wrong + 1, k
     return wrong, last
 
@@ -135,14 +135,14 @@ def count_wrong(interface: View) -> tuple[int, int]:
 def end_decision(interface: View, step: float, length: float) -> None:
     """What sticks from now on does so where it is; how anything changes is not known."""
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            grip, effort = numbers_at(interface.joints[k, GRIP]), numbers_at(interface.joints[k, EFFORT])
+        if interface.joints[k, FRICTION] != 0:
+            friction, effort = numbers_at(interface.joints[k, FRICTION]), numbers_at(interface.joints[k, EFFORT])
             gap, rate = numbers_at(interface.joints[k, ERROR])[0], numbers_at(interface.joints[k, GAP_RATE])[0]
-            moved = abs(gap - grip[ANCHOR]) > STUCK * scale_of(grip, step) * step + OPEN_FACTOR * length
-            if grip[MODE] == 0.0 and (grip[PRIOR] != 0.0 or moved):
-                grip[ANCHOR] = gap
-            grip[KNOWN], grip[RESTS], grip[SURE] = 1.0, 0.0, 0.0
-            grip[LOAD], grip[RATE] = effort[0], rate
+            moved = abs(gap - friction[ANCHOR]) > STUCK * scale_of(friction, step) * step + OPEN_FACTOR * length
+            if friction[MODE] == 0.0 and (friction[PRIOR] != 0.0 or moved):
+                friction[ANCHOR] = gap
+            friction[KNOWN], friction[RESTS], friction[SURE] = 1.0, 0.0, 0.0
+            friction[LOAD], friction[RATE] = effort[0], rate
 
 
 @kernel(written_out=False)
@@ -152,7 +152,7 @@ def find_modes(interface: View, elements: View, tried: bool) -> None:
     begin_decision(interface, elements.clock[GAIN_STEP], elements.tolerance[0], tried)
     fewest, patience = interface.joint_count + 1, PATIENT_ROUNDS
     for _ in range(MAX_ROUNDS + 2 * interface.rubbing):
-        play(interface, RENEW_GRIPS)
+        play(interface, RENEW_FRICTION)
         factorise_both(interface)
         play(interface, COMPUTE_REACTIONS)
         wrong, last = count_wrong(interface)

@@ -27,7 +27,7 @@ WHOLE_NUMBERS = (
     "sharp", "glides", "in_parts",
     "too_far",  # whether a body has turned too far in the step to be kept in shape
     "tried",  # whether W of rates stands as it was factorised next to where a step leads that was tried
-    "bends",  # whether laws of some of them are straight lines for a step alone
+    "nonlinear",  # whether laws of some of them are linear for a step alone
     "implicit", "damped",  # how many joints are stiff forces; whether any has a damper
     "parted",  # whether what others exert acts as impulses, at the first and at the last of several parts of a tick
     "rubbing",  # how many joints are dry friction
@@ -67,7 +67,7 @@ LISTS = {"joints": 26, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "m
          "touching": 7, "grips": 3, "pieces": 6, "seats": 4, "flags": 2, "piece_joints": 1}  # fmt: skip
 (
     SIZE, LENGTHS, GLIDING, RIGHT, DIAGONAL, ERROR, RATE, EFFORT, CARRIED, CLOSED, KICKED, FIRST, LAST, NEXT, BEYOND, MOVE,
-    MOVED, ACROSS, INDEX, PLACE_COMPLIANCE, RATE_COMPLIANCE, GAP_RATE, PREDICTED_RATE, RELAXATION, LAW, GRIP,
+    MOVED, ACROSS, INDEX, PLACE_COMPLIANCE, RATE_COMPLIANCE, GAP_RATE, PREDICTED_RATE, RELAXATION, LAW, FRICTION,
 ) = range(26)  # of a joint; the last seven are addresses of forces that are rows (modular/compliant.py), and else 0  # fmt: skip
 TARGET, ONE, OTHER, ROWS, COLUMNS = range(5)  # of a product of blocks
 WHERE_OF, BODY, HOLDS = range(3)  # of a side of a joint: its G, its body, and how many joints that holds

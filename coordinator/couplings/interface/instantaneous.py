@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coordinator.couplings.interface.fields import AGAIN, GAP_RATE, GRIP, PIVOT_SHIFT, RATE, numbers_at
+from coordinator.couplings.interface.fields import AGAIN, FRICTION, GAP_RATE, PIVOT_SHIFT, RATE, numbers_at
 from coordinator.couplings.interface.playing import largest_of_all, of_all, play
 from coordinator.couplings.interface.position_stage import REGULARISED_STALL_RATIO, STALL_RATIO
 from coordinator.couplings.interface.reactions import clear_reactions, read_rates
@@ -41,25 +41,25 @@ DIFFERENCE_LENGTH = 1e-2  # of the extent: how far one looks along the motion
 def clear_friction_bias(interface: View) -> None:
     """Of nothing yet."""
     for k in range(interface.joint_count if interface.rubbing > 0 else 0):
-        if interface.joints[k, GRIP] != 0:
-            numbers_at(interface.joints[k, GRIP])[BIAS] = 0.0
+        if interface.joints[k, FRICTION] != 0:
+            numbers_at(interface.joints[k, FRICTION])[BIAS] = 0.0
 
 
 @kernel
 def add_friction_bias(interface: View, weight: float) -> None:
     """Of dry friction too, whether it is asked or not."""
     for k in range(interface.joint_count if interface.rubbing > 0 else 0):
-        if interface.joints[k, GRIP] != 0:
-            numbers_at(interface.joints[k, GRIP])[BIAS] += weight * numbers_at(interface.joints[k, RATE])[0]
+        if interface.joints[k, FRICTION] != 0:
+            numbers_at(interface.joints[k, FRICTION])[BIAS] += weight * numbers_at(interface.joints[k, RATE])[0]
 
 
 @kernel
 def note_accelerations(interface: View) -> None:
     """s'' of dry friction, by the rates to which a step of one second leads."""
     for k in range(interface.joint_count if interface.rubbing > 0 else 0):
-        if interface.joints[k, GRIP] != 0:
-            grip, now = numbers_at(interface.joints[k, GRIP]), numbers_at(interface.joints[k, GAP_RATE])
-            grip[ACCELERATION] = numbers_at(interface.joints[k, RATE])[0] + grip[BIAS] - now[0]
+        if interface.joints[k, FRICTION] != 0:
+            friction, now = numbers_at(interface.joints[k, FRICTION]), numbers_at(interface.joints[k, GAP_RATE])
+            friction[ACCELERATION] = numbers_at(interface.joints[k, RATE])[0] + friction[BIAS] - now[0]
 
 
 @loop

@@ -27,9 +27,9 @@ from coordinator.couplings.interface import (
 from coordinator.couplings.interface.collectives import Collectives, Exchange
 from coordinator.couplings.interface.in_python import InPython
 from coordinator.couplings.interface.interface_joints import (
-    Bent,
     InterfaceJoint,
     InterfaceJoints,
+    NonlinearRows,
     RemoteJoints,
     compliant_joints_of,
     interface_joints_of,
@@ -90,7 +90,7 @@ class Interface(Table):
     _remote: RemoteJoints
     compliant_rows: Sequence[CompliantRows] = ()  # forces that are rows
     _exerted: Sequence[ForceStack] = ()  # and the stacks that they are from
-    bent: Sequence[Bent] = ()  # of these, whose laws are no straight lines
+    nonlinear_rows: Sequence[NonlinearRows] = ()  # of these, whose laws are no straight lines
     collectives: Collectives | None = None  # with other workers, where each moves a part
 
     def __init__(
@@ -189,9 +189,9 @@ class Interface(Table):
         self.rubbing = sum(rows.count for rows in rubbing)
         self.implicit = sum(rows.count for rows in self.compliant_rows) - self.rubbing
         pairs = list(zip(self._exerted, self.compliant_rows, strict=True))
-        self.bent = [Bent(forces, rows) for forces, rows in pairs if forces.bends(rows)]
-        self.bends = bool(self.bent)
-        self.damped = self.bends or any(rows.law[: rows.count, :, DAMPING].any() for rows in self.compliant_rows)
+        self.nonlinear_rows = [NonlinearRows(forces, rows) for forces, rows in pairs if forces.is_nonlinear(rows)]
+        self.nonlinear = bool(self.nonlinear_rows)
+        self.damped = self.nonlinear or any(rows.law[: rows.count, :, DAMPING].any() for rows in self.compliant_rows)
         self.undivided = any(
             getattr(forces, mark, False)
             for forces, _ in self.members.forces

@@ -46,7 +46,7 @@ class InterfaceJoint:
     index: int  # its place among all joints of the whole
     across: bool = False  # whether it goes across a border, where those who are apart have only joints of their own
     compliant: bool = False  # whether it is a force, with compliance
-    grip: int = 0  # where what is known of it lies, if it is dry friction (modular/friction_rows.py)
+    friction: int = 0  # where what is known of it lies, if it is dry friction (modular/friction_rows.py)
     degrees: Sequence[int] | None = None  # how many joints its bodies hold, where others than those at hand count
 
 
@@ -82,7 +82,7 @@ def compliant_joints_of(system: System, stacks: Sequence[CompliantRows], index: 
                     0,
                     index + len(found),
                     compliant=True,
-                    grip=stack.grip(row) if isinstance(stack, FrictionRows) else 0,
+                    friction=stack.address_of_state(row) if isinstance(stack, FrictionRows) else 0,
                 )
             )
     return found
@@ -90,10 +90,10 @@ def compliant_joints_of(system: System, stacks: Sequence[CompliantRows], index: 
 
 def _in_rows(stack: FrictionRows, row: int) -> Callable[[str], int]:
     within = _in_stack(stack, row)
-    return lambda column: stack.grip(row, column) if column in KEPT else within(column)
+    return lambda column: stack.address_of_state(row, column) if column in KEPT else within(column)
 
 
-class Bent:
+class NonlinearRows:
     """Rows whose laws are asked before each step, since they are no straight lines."""
 
     def __init__(self, forces: ForceStack, rows: CompliantRows) -> None:
@@ -104,14 +104,14 @@ class Bent:
         """So many rows."""
         return int(self._rows.count)
 
-    def straighten(self, elements: Elements) -> None:
+    def linearise_laws(self, elements: Elements) -> None:
         """The lines that touch them where a step begins."""
         step, end = float(elements.clock[STEP]), float(elements.clock[TIME])
-        self._forces.straighten(self._rows, end - step, step)
+        self._forces.linearise_laws(self._rows, end - step, step)
 
-    def straighten_now(self, elements: Elements) -> None:
+    def linearise_now(self, elements: Elements) -> None:
         """The same at an instant."""
-        self._forces.straighten(self._rows, float(elements.clock[TIME]), 0.0)
+        self._forces.linearise_laws(self._rows, float(elements.clock[TIME]), 0.0)
 
 
 def _in_stack(stack: Any, row: int) -> Callable[[str], int]:

@@ -103,8 +103,8 @@ def lay_out(joints: Sequence[InterfaceJoint], *, local: bool = False) -> Layout:
         found.joints.append(
             (sizes[k], joint.translations, int(joint.glides), starts[k], diagonal[k], *map(joint.at, VECTORS),
              *(number for pair in zip(begin, end, strict=True) for number in pair), int(joint.across), joint.index,
-             *(joint.at(name) if joint.compliant and not (joint.grip and column >= SHARED_COLUMNS) else 0
-               for column, name in enumerate(COMPLIANT_COLUMNS)), joint.grip)
+             *(joint.at(name) if joint.compliant and not (joint.friction and column >= SHARED_COLUMNS) else 0
+               for column, name in enumerate(COMPLIANT_COLUMNS)), joint.friction)
         )  # fmt: skip
     on_bodies = _on_bodies(joints, place)
     if local:

@@ -17,10 +17,7 @@ from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
-MOST_PARTS, MOST_PARTS_EACH = (
-    20,
-    4,
-)  # of a step with dry friction, and for each that there is: beyond, switches are as good as steps
+MOST_PARTS, MOST_PARTS_EACH = 20, 4  # of a step, and more for each friction: beyond, switches are as good as steps
 
 
 @kernel

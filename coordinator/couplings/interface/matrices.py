@@ -24,8 +24,8 @@ from coordinator.couplings.interface.fields import (
     COLUMNS,
     DIAGONAL,
     FIRST,
+    FRICTION,
     GLIDING,
-    GRIP,
     LAST,
     LENGTHS,
     MACHINE_EPSILON,
@@ -172,7 +172,7 @@ def share_out(work: Array, row: int, at: int, size: int, whole: Array, frail: bo
 def compliance_of(interface: View, k: int, i: int, places: bool) -> Any:
     """What a row of a stiff force gives by itself."""
     give = numbers_at(interface.joints[k, PLACE_COMPLIANCE if places else RATE_COMPLIANCE])
-    if interface.joints[k, GRIP] != 0:
+    if interface.joints[k, FRICTION] != 0:
         return UNASKED if interface.instant == 2 else give[i]
     return UNASKED if interface.instant > 0 else give[i]
 

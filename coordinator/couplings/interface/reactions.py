@@ -10,8 +10,8 @@ from coordinator.couplings.interface.fields import (
     CLOSED,
     EFFORT,
     ERROR,
+    FRICTION,
     GLIDING,
-    GRIP,
     KICKED,
     LENGTHS,
     MACHINE_EPSILON,
@@ -30,8 +30,8 @@ from modular.views import View
 @kernel
 def is_unasked(interface: View, k: int) -> bool:
     """Whether a joint is a stiff force, at an instant; or friction that slides, or that a blow does not see."""
-    if interface.joints[k, GRIP] != 0:
-        return bool(interface.instant == 2 or slides(numbers_at(interface.joints[k, GRIP])))
+    if interface.joints[k, FRICTION] != 0:
+        return bool(interface.instant == 2 or slides(numbers_at(interface.joints[k, FRICTION])))
     return bool(interface.instant > 0 and interface.joints[k, PLACE_COMPLIANCE] != 0)
 
 

@@ -134,7 +134,7 @@ def _trying(interface: Any, responding: Segment) -> dict[int, Segment]:
     return {
         at.RESPOND: responding if interface.damped else [],
         at.FIND_END_RATES: [(interface, "find_end_rates")] if interface.damped else [],
-        at.STRAIGHTEN: [(bent, "straighten") for bent in interface.bent],
+        at.LINEARISE_LAWS: [(rows, "linearise_laws") for rows in interface.nonlinear_rows],
         at.ITERATE_STEP: [(interface, "iterate_step")] if interface.glides else [],
     }
 
@@ -153,8 +153,11 @@ def _apart(compliant: Sequence[CompliantRows]) -> tuple[list[Any], list[Any]]:
 def _of_forces(interface: Any, stiff: list[Any], rubbing: list[Any]) -> dict[int, Segment]:
     """What forces do by themselves that are rows: stiff ones, and dry friction."""
     found = {which: _all(stiff, verb) for which, verb in COMPLIANT_VERBS.items()}
-    found[at.EVALUATE_LAWS] = [*_all(interface.bent, "straighten_now"), *_all([*stiff, *rubbing], "evaluate_laws")]
-    found[at.RENEW_GRIPS] = _all(rubbing, "compute_gains")
+    found[at.EVALUATE_LAWS] = [
+        *_all(interface.nonlinear_rows, "linearise_now"),
+        *_all([*stiff, *rubbing], "evaluate_laws"),
+    ]
+    found[at.RENEW_FRICTION] = _all(rubbing, "compute_gains")
     found[at.TELL] = _all(rubbing, "tell")
     found[at.DECIDE] = [(interface, "decide")] if rubbing else []
     return found

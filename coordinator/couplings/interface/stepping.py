@@ -22,12 +22,12 @@ from coordinator.couplings.interface.verbs import (
     FIND_END_RATES,
     INVALIDATE,
     ITERATE_STEP,
+    LINEARISE_LAWS,
     MEASURE,
     PREDICT_EFFORTS,
     PREDICT_REACTIONS,
     SAVE_START,
     SHOW,
-    STRAIGHTEN,
 )
 from coordinator.couplings.interface.walls import walls_are_near
 from modular.elements import STEP, TIME
@@ -54,8 +54,8 @@ def prepare_step(interface: View, elements: View, h: float, time: float) -> int:
     """What a step must know of its end, and how stiff forces are in one as long as this; who goes wrong, or -1."""
     if interface.implicit > 0:
         elements.clock[STEP], elements.clock[TIME] = h, time
-        if interface.bends == 1:
-            play(interface, STRAIGHTEN)
+        if interface.nonlinear == 1:
+            play(interface, LINEARISE_LAWS)
             interface.gains_step = 0.0
         if interface.gains_step != h:
             play(interface, COMPUTE_GAINS)
@@ -100,11 +100,11 @@ def follow(interface: View, elements: View, h: float) -> int:
 
 @kernel
 def in_parts(interface: View, elements: View, h: float, time: float) -> int:
-    """The same in steps as long as stiff forces let them be: where geometry turns far in one, none closes what they leave.
-
-    Nor is there one that keeps the shape of a body which turns too far by itself, as the end of a whip (`too_far`).
+    """The same in shorter steps where that finds no end: where geometry turns far beside stiff forces, in halves that grow again;
+    where a body turns so far by itself that nothing keeps its shape (`too_far`), in parts that resolve its turning.
     """
     wrong, part, done = NO_FAILED_ROW, h, 0.0
+    shorter, longer = (0.5, 2.0) if interface.implicit > 0 else (TURNED_PART, 1.0)
     while abs(done) < abs(h):
         end = time if part == h else time - h + done + part
         if interface.implicit > 0:
@@ -114,12 +114,10 @@ def in_parts(interface: View, elements: View, h: float, time: float) -> int:
             if interface.implicit == 0 and part != h:
                 interface.parts += 1
             done += part
-            part = min(2.0 * part if interface.implicit > 0 else part, h - done)
+            part = min(longer * part, h - done)
             continue
-        if interface.implicit == 0 and (interface.too_far == 0 or interface.stage_count > 1):
-            break
-        shorter = 0.5 if interface.implicit > 0 else TURNED_PART
-        if 2.0 * shorter * part <= LEAST_PART * h:
+        turned = interface.too_far == 1 and interface.stage_count == 1
+        if (interface.implicit == 0 and not turned) or 2.0 * shorter * part <= LEAST_PART * h:
             break
         if interface.implicit > 0:
             go_back(interface, elements, part, end)

@@ -21,8 +21,8 @@ from coordinator.couplings.interface.fields import (
     CARRIED,
     CLOSED,
     EFFORT,
+    FRICTION,
     GAP_RATE,
-    GRIP,
     KICKED,
     RATES,
     RIGHT,
@@ -78,9 +78,9 @@ SAFE = 0.02  # of where a switch lies: how near to its ends it is not looked for
 
 
 @kernel
-def scale_of(grip: Any, step: float) -> Any:
+def scale_of(friction: Any, step: float) -> Any:
     """What friction makes of a rate in a step."""
-    return grip[KINETIC] * grip[ANSWER] * step
+    return friction[KINETIC] * friction[ANSWER] * step
 
 
 @kernel
@@ -154,21 +154,24 @@ def return_to_start(interface: View, elements: View, begin: float) -> None:
 @kernel
 def load_of_end(interface: View, k: int) -> Any:
     """The effort of what sticks where a step ends: what closed it is that of a third of the step, what stopped it that of two."""
-    grip, kicked = numbers_at(interface.joints[k, GRIP]), numbers_at(interface.joints[k, KICKED])
-    return 2.0 * kicked[0] - grip[CLOSING]
+    friction, kicked = numbers_at(interface.joints[k, FRICTION]), numbers_at(interface.joints[k, KICKED])
+    return 2.0 * kicked[0] - friction[CLOSING]
 
 
 @kernel
 def expects_switch(interface: View, h: float) -> bool:
     """Whether one may be near in a part of this length."""
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            grip = numbers_at(interface.joints[k, GRIP])
-            if grip[SURE] == 0.0:
+        if interface.joints[k, FRICTION] != 0:
+            friction = numbers_at(interface.joints[k, FRICTION])
+            if friction[SURE] == 0.0:
                 return True
-            if grip[MODE] == 0.0 and abs(grip[LOAD]) + NEAR * h * abs(grip[TREND]) >= (1.0 - ENOUGH) * grip[STATIC]:
+            if (
+                friction[MODE] == 0.0
+                and abs(friction[LOAD]) + NEAR * h * abs(friction[TREND]) >= (1.0 - ENOUGH) * friction[STATIC]
+            ):
                 return True
-            if grip[MODE] != 0.0 and grip[MODE] * grip[RATE] <= NEAR * h * abs(grip[PACE]):
+            if friction[MODE] != 0.0 and friction[MODE] * friction[RATE] <= NEAR * h * abs(friction[PACE]):
                 return True
     return False
 
@@ -182,23 +185,23 @@ def measure_switches(interface: View, step: float, exact: bool) -> Any:
     """
     near, least = exact, np.inf
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            grip, kicked = numbers_at(interface.joints[k, GRIP]), numbers_at(interface.joints[k, KICKED])
-            reach = abs(load_of_end(interface, k)) + NEAR * abs(kicked[0] - grip[CLOSING])
-            near = near or (grip[MODE] == 0.0 and reach >= (1.0 - ENOUGH) * grip[STATIC])
+        if interface.joints[k, FRICTION] != 0:
+            friction, kicked = numbers_at(interface.joints[k, FRICTION]), numbers_at(interface.joints[k, KICKED])
+            reach = abs(load_of_end(interface, k)) + NEAR * abs(kicked[0] - friction[CLOSING])
+            near = near or (friction[MODE] == 0.0 and reach >= (1.0 - ENOUGH) * friction[STATIC])
     if near:
         play(interface, COMPUTE_REACTIONS)
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            grip, effort = numbers_at(interface.joints[k, GRIP]), numbers_at(interface.joints[k, EFFORT])
-            if grip[MODE] == 0.0:
+        if interface.joints[k, FRICTION] != 0:
+            friction, effort = numbers_at(interface.joints[k, FRICTION]), numbers_at(interface.joints[k, EFFORT])
+            if friction[MODE] == 0.0:
                 load = effort[0] if near else load_of_end(interface, k)
-                grip[AHEAD] = 1.0 - abs(load) / grip[STATIC]
+                friction[AHEAD] = 1.0 - abs(load) / friction[STATIC]
             else:
-                grip[AHEAD] = grip[MODE] * rate_of(interface, k) / scale_of(grip, step)
-            if grip[PENDING] == 1.0:
-                grip[AHEAD] = 1.0
-            least = min(least, grip[AHEAD])
+                friction[AHEAD] = friction[MODE] * rate_of(interface, k) / scale_of(friction, step)
+            if friction[PENDING] == 1.0:
+                friction[AHEAD] = 1.0
+            least = min(least, friction[AHEAD])
     return least
 
 
@@ -212,11 +215,13 @@ def rate_of(interface: View, k: int) -> Any:
 def begin_search(interface: View, step: float) -> None:
     """How far away they are where the part begins."""
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            grip = numbers_at(interface.joints[k, GRIP])
-            away = grip[MODE] * grip[RATE] / scale_of(grip, step)
-            grip[AHEAD_BEFORE] = max(0.0, away if grip[MODE] != 0.0 else 1.0 - abs(grip[LOAD]) / grip[STATIC])
-            grip[AHEAD_BEYOND] = 1.0
+        if interface.joints[k, FRICTION] != 0:
+            friction = numbers_at(interface.joints[k, FRICTION])
+            away = friction[MODE] * friction[RATE] / scale_of(friction, step)
+            friction[AHEAD_BEFORE] = max(
+                0.0, away if friction[MODE] != 0.0 else 1.0 - abs(friction[LOAD]) / friction[STATIC]
+            )
+            friction[AHEAD_BEYOND] = 1.0
 
 
 @kernel
@@ -224,11 +229,11 @@ def keep_found(interface: View, beyond: bool, halve: bool) -> None:
     """What a trial has found, at one end of where the first switch lies; what is known of the other counts half where it stays."""
     kept, other = (AHEAD_BEYOND, AHEAD_BEFORE) if beyond else (AHEAD_BEFORE, AHEAD_BEYOND)
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            grip = numbers_at(interface.joints[k, GRIP])
-            grip[kept] = grip[AHEAD]
+        if interface.joints[k, FRICTION] != 0:
+            friction = numbers_at(interface.joints[k, FRICTION])
+            friction[kept] = friction[AHEAD]
             if halve:
-                grip[other] *= 0.5
+                friction[other] *= 0.5
 
 
 @kernel
@@ -236,9 +241,9 @@ def nearest(interface: View) -> Any:
     """Where between both ends the first switch lies if rates and loads go straight, as a share."""
     share = 1.0
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            grip = numbers_at(interface.joints[k, GRIP])
-            before, beyond = max(grip[AHEAD_BEFORE], 0.0), grip[AHEAD_BEYOND]
+        if interface.joints[k, FRICTION] != 0:
+            friction = numbers_at(interface.joints[k, FRICTION])
+            before, beyond = max(friction[AHEAD_BEFORE], 0.0), friction[AHEAD_BEYOND]
             if beyond < 0.0:
                 share = min(share, before / (before - beyond))
     return min(max(share, SAFE), 1.0 - SAFE)
@@ -249,10 +254,10 @@ def closest(interface: View) -> Any:
     """Of those that switch somewhere before the far end: how far away the nearest is."""
     least = 1.0
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            grip = numbers_at(interface.joints[k, GRIP])
-            if grip[AHEAD_BEYOND] < 0.0:
-                least = min(least, grip[AHEAD])
+        if interface.joints[k, FRICTION] != 0:
+            friction = numbers_at(interface.joints[k, FRICTION])
+            if friction[AHEAD_BEYOND] < 0.0:
+                least = min(least, friction[AHEAD])
     return least
 
 
@@ -260,10 +265,10 @@ def closest(interface: View) -> Any:
 def mark(interface: View, within: float) -> None:
     """Those are to be decided anew that are as near, and switch before the far end."""
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            grip = numbers_at(interface.joints[k, GRIP])
-            if grip[AHEAD_BEYOND] < 0.0 and grip[AHEAD] <= within:
-                grip[RESTS] = LOCATED
+        if interface.joints[k, FRICTION] != 0:
+            friction = numbers_at(interface.joints[k, FRICTION])
+            if friction[AHEAD_BEYOND] < 0.0 and friction[AHEAD] <= within:
+                friction[RESTS] = LOCATED
 
 
 @kernel(written_out=False)
@@ -318,26 +323,26 @@ def whole_part(part: float, left: float, shortest: float) -> Any:
 def note_part(interface: View, part: float, step: float) -> None:
     """How rates and loads have changed in a part that was taken."""
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            grip = numbers_at(interface.joints[k, GRIP])
+        if interface.joints[k, FRICTION] != 0:
+            friction = numbers_at(interface.joints[k, FRICTION])
             rate = rate_of(interface, k)
-            load = load_of_end(interface, k) if grip[MODE] == 0.0 else grip[MODE] * grip[KINETIC]
-            grip[TREND], grip[PACE] = (load - grip[LOAD]) / part, (rate - grip[RATE]) / part
-            grip[LOAD], grip[RATE], grip[SURE] = load, rate, 1.0 if part >= SURE_PART * step else 0.0
+            load = load_of_end(interface, k) if friction[MODE] == 0.0 else friction[MODE] * friction[KINETIC]
+            friction[TREND], friction[PACE] = (load - friction[LOAD]) / part, (rate - friction[RATE]) / part
+            friction[LOAD], friction[RATE], friction[SURE] = load, rate, 1.0 if part >= SURE_PART * step else 0.0
 
 
 @kernel
 def has_switched(interface: View, step: float) -> bool:
     """Whether any is marked, or has switched where none was expected to."""
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            grip = numbers_at(interface.joints[k, GRIP])
-            if grip[RESTS] == LOCATED:
+        if interface.joints[k, FRICTION] != 0:
+            friction = numbers_at(interface.joints[k, FRICTION])
+            if friction[RESTS] == LOCATED:
                 return True
-            if grip[PENDING] == 1.0:
+            if friction[PENDING] == 1.0:
                 return True
-            if grip[MODE] != 0.0 and grip[MODE] * grip[RATE] < -NEARLY * scale_of(grip, step):
+            if friction[MODE] != 0.0 and friction[MODE] * friction[RATE] < -NEARLY * scale_of(friction, step):
                 return True
-            if grip[MODE] == 0.0 and abs(grip[LOAD]) > (1.0 + NEARLY) * grip[STATIC]:
+            if friction[MODE] == 0.0 and abs(friction[LOAD]) > (1.0 + NEARLY) * friction[STATIC]:
                 return True
     return False

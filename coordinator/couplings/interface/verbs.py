@@ -46,9 +46,9 @@ from __future__ import annotations
     FIND_END_RATES,
     ITERATE_STEP,
     DECIDE,
-    RENEW_GRIPS,
+    RENEW_FRICTION,
     TELL,
-    STRAIGHTEN,
+    LINEARISE_LAWS,
 ) = range(12, 43)
 WIDTH = 5  # of the program
 ADDRESS, COMPONENT, FROM, TO, WHO = range(WIDTH)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator.couplings.interface.deciding import find_modes
-from coordinator.couplings.interface.fields import EFFORT, GRIP, numbers_at
+from coordinator.couplings.interface.fields import EFFORT, FRICTION, numbers_at
 from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.switches import (
     ENOUGH,
@@ -47,11 +47,11 @@ TIED = 1e-6  # of a step: what switches as early as that does so with the first
 
 
 @kernel
-def share_before(grip: Array) -> Any:
+def share_before(friction: Array) -> Any:
     """The share of a step that goes before it switches; more than 1 where it does not."""
-    if grip[AHEAD] >= 0.0:
+    if friction[AHEAD] >= 0.0:
         return 2.0
-    return max(grip[AHEAD_BEFORE], 0.0) / (max(grip[AHEAD_BEFORE], 0.0) - grip[AHEAD])
+    return max(friction[AHEAD_BEFORE], 0.0) / (max(friction[AHEAD_BEFORE], 0.0) - friction[AHEAD])
 
 
 @kernel
@@ -59,13 +59,13 @@ def mark_first(interface: View) -> Any:
     """Mark what switches first; the share of the step that goes before."""
     share = 1.0
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            share = min(share, share_before(numbers_at(interface.joints[k, GRIP])))
+        if interface.joints[k, FRICTION] != 0:
+            share = min(share, share_before(numbers_at(interface.joints[k, FRICTION])))
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            grip = numbers_at(interface.joints[k, GRIP])
-            if share_before(grip) <= share + TIED:
-                grip[RESTS] = LOCATED
+        if interface.joints[k, FRICTION] != 0:
+            friction = numbers_at(interface.joints[k, FRICTION])
+            if share_before(friction) <= share + TIED:
+                friction[RESTS] = LOCATED
     return share
 
 
@@ -73,18 +73,18 @@ def mark_first(interface: View) -> Any:
 def take_mean(interface: View, share: float) -> None:
     """Friction whose mode has changed by the decision pulls in the mean of before and after; all others go on as they did."""
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            grip, effort = numbers_at(interface.joints[k, GRIP]), numbers_at(interface.joints[k, EFFORT])
-            before, after = grip[PRIOR], grip[MODE]
-            if grip[PENDING] == 0.0 and (before != after or grip[RESTS] == LOCATED):
-                held = max(-grip[STATIC], min(grip[LOAD] + effort[0], grip[STATIC]))
-                first = before * grip[KINETIC] if before != 0.0 else 0.5 * (grip[LOAD] + held)
-                grip[LEVEL] = share * first + (1.0 - share) * effort[0]
-                grip[PENDING], grip[AFTER] = 1.0, after
-                grip[MODE] = before if before != 0.0 else after if after != 0.0 else 1.0
+        if interface.joints[k, FRICTION] != 0:
+            friction, effort = numbers_at(interface.joints[k, FRICTION]), numbers_at(interface.joints[k, EFFORT])
+            before, after = friction[PRIOR], friction[MODE]
+            if friction[PENDING] == 0.0 and (before != after or friction[RESTS] == LOCATED):
+                held = max(-friction[STATIC], min(friction[LOAD] + effort[0], friction[STATIC]))
+                first = before * friction[KINETIC] if before != 0.0 else 0.5 * (friction[LOAD] + held)
+                friction[LEVEL] = share * first + (1.0 - share) * effort[0]
+                friction[PENDING], friction[AFTER] = 1.0, after
+                friction[MODE] = before if before != 0.0 else after if after != 0.0 else 1.0
             else:
-                grip[MODE] = before
-            grip[RESTS] = 0.0
+                friction[MODE] = before
+            friction[RESTS] = 0.0
 
 
 @kernel(written_out=False)
@@ -110,11 +110,11 @@ def weigh_switches(interface: View, elements: View, left: float, end: float, eve
 def end_pending(interface: View) -> None:
     """At the end of the step: what has come to stick there is decided anew, what slides goes on as it was found."""
     for k in range(interface.joint_count):
-        if interface.joints[k, GRIP] != 0:
-            grip = numbers_at(interface.joints[k, GRIP])
-            if grip[PENDING] == 1.0:
-                if grip[AFTER] == 0.0:
-                    grip[RESTS] = LOCATED
+        if interface.joints[k, FRICTION] != 0:
+            friction = numbers_at(interface.joints[k, FRICTION])
+            if friction[PENDING] == 1.0:
+                if friction[AFTER] == 0.0:
+                    friction[RESTS] = LOCATED
                 else:
-                    grip[MODE] = grip[AFTER]
-                grip[PENDING] = 0.0
+                    friction[MODE] = friction[AFTER]
+                friction[PENDING] = 0.0

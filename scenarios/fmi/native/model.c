@@ -319,10 +319,18 @@ static int start(Instance *one)
 /* As bytes: what it is of, then its numbers. */
 enum { WRITTEN = sizeof TOKEN + sizeof(State) };
 
-static void write_state(const State *state, char *bytes)
+static int write_state(const State *state, char *bytes, size_t size)
 {
+    if (size < WRITTEN) return ERROR;
     memcpy(bytes, TOKEN, sizeof TOKEN);
     memcpy(bytes + sizeof TOKEN, state, sizeof *state);
+    return OK;
+}
+
+static int size_of_state(size_t *size)
+{
+    *size = WRITTEN;
+    return OK;
 }
 
 static int read_state(Instance *one, const char *bytes, size_t size, State **found)
@@ -341,6 +349,13 @@ static int take_state(Instance *one, State **kept)
 {
     if (!*kept && !(*kept = malloc(sizeof **kept))) return ERROR;
     **kept = one->s;
+    return OK;
+}
+
+static int free_state(State **kept)
+{
+    free(*kept);
+    *kept = NULL;
     return OK;
 }
 
