@@ -203,14 +203,17 @@ def main() -> int:
         print(f"{name}: to {error:g} m of {until:g} s; Exudyn's fine run differs by {np.abs(exact - true).max():.1e} m")
         runners: dict[str, Callable[[int], Ran]] = {"Exudyn, generalized alpha": partial(peer, until)}
         runners |= {each: partial(ours, model, [port], until, coupling) for each, coupling in COUPLINGS.items()}
-        found = {each: steps_to(error, true, max(10, int(20 * until)), go) for each, go in runners.items()}
-        seconds: dict[str, list[float]] = {each: [] for each, steps in found.items() if steps}
+        tried = {each: steps_to(error, true, max(10, int(20 * until)), go) for each, go in runners.items()}
+        found = {each: steps for each, steps in tried.items() if steps is not None}
+        for each in (each for each in tried if each not in found):
+            print(f"  {each:27} does not reach it")
+        seconds: dict[str, list[float]] = {each: [] for each in found}
         for _ in range(asked.rounds):
-            for each in seconds:
-                seconds[each].append(runners[each](found[each][0])[1])  # type: ignore[index]
+            for each, (ticks, _) in found.items():
+                seconds[each].append(runners[each](ticks)[1])
         base = seconds.get("Exudyn, generalized alpha")
-        for each, taken in seconds.items():
-            ticks, off = found[each]  # type: ignore[misc]
+        for each, (ticks, off) in found.items():
+            taken = seconds[each]
             ratio = statistics.median(a / b for a, b in zip(taken, base, strict=True)) if base else float("nan")
             spent = 1e3 * statistics.median(taken)
             print(f"  {each:27} {ticks:6} steps, {off:.1e} m, {spent:7.1f} ms, {ratio:6.2f} times Exudyn's")
