@@ -205,7 +205,11 @@ class Assembly(Spelt):
             force, ports, at = on_joint(self, name, force, joint)
         problems = force.check(name, self.dimension) or [f"force '{name}': {wrong}." for wrong in beyond_reach(force)]
         if len(ports) != force.sides:
-            problems.append(f"force '{name}' acts on {force.sides} port{'s' * (force.sides > 1)}, got {list(ports)}.")
+            along = [port for port in ports if port in self.joint_edges]
+            remedy = f" '{along[0]}' is a joint: along it acts apply('{name}', …, joint='{along[0]}')." if along else ""
+            problems.append(
+                f"force '{name}' acts on {force.sides} port{'s' * (force.sides > 1)}, got {list(ports)}.{remedy}"
+            )
         if problems:
             raise ModelError("\n".join(problems))
         named = tuple(self.port(text, f"force '{name}'") for text in ports)

@@ -88,6 +88,8 @@ class Motor(AlongCoordinate):
         law: Any = self.law
         if law is not None and not isinstance(law, Law):
             problems.append(f"motor '{name}': law = {law!r}; give a Law, such as Law('my_laws:torque').")
+        elif law is not None:
+            problems += law.problems(f"motor '{name}': law")
         if self.no_load is not None and (isinstance(self.effort, Course) or not self.no_load * self.effort > 0.0):
             problems.append(
                 f"motor '{name}': no_load = {self.no_load}, effort = {self.effort}; a line needs two numbers of one sign."

@@ -97,6 +97,17 @@ class Law(Component):
         """The function itself."""
         return function_named(self.function, "Law") if isinstance(self.function, str) else self.function
 
+    def problems(self, what: str) -> list[str]:
+        """What is no function."""
+        wrong = [
+            (label, value)
+            for label, value in (("function", self.function), ("derivatives", self.derivatives))
+            if not (callable(value) or isinstance(value, str) or (label == "derivatives" and value is None))
+        ]
+        return [
+            f"{what}: {label} = {value!r}; give a function, or its name as 'module:function'." for label, value in wrong
+        ]
+
     def to_data(self) -> dict[str, Any]:
         """By name."""
         more = {} if self.derivatives is None else {"derivatives": name_of(self.derivatives)}
@@ -114,7 +125,7 @@ Value = Sequence[float] | float | Table | Law
 def check_value(value: Value, width: int, what: str, unit: str) -> list[str]:
     """A constant or table of the wrong width or without a value."""
     if isinstance(value, Law):
-        return []
+        return value.problems(what)
     if isinstance(value, Table):
         fits = (
             value.width == width

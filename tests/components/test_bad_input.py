@@ -3,7 +3,20 @@
 import numpy as np
 import pytest
 
-from components import Distance, Load, PointMassRod, Revolute, RigidBody, Rod, Spherical, SpringDamper, Table
+from components import (
+    Distance,
+    Friction,
+    Law,
+    Load,
+    Motor,
+    PointMassRod,
+    Revolute,
+    RigidBody,
+    Rod,
+    Spherical,
+    SpringDamper,
+    Table,
+)
 from coordinator import Penalty, Simulation, Stable, examine
 from modular import Assembly, Crossing, Cut, Join, Limit, ModelError, Port
 
@@ -248,3 +261,20 @@ def test_a_place_that_is_none_is_refused(place):
 def test_a_limit_is_a_positive_number(force):
     with pytest.raises(ModelError, match=r"Limit: force = .*give a positive force"):
         Limit(force=force)
+
+
+def test_laws_that_are_no_functions_and_forces_put_on_a_joint_as_on_a_port_say_what_to_write():
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("rod", Rod((0.0, 0.0), (1.0, 0.0), mass=1.0))
+    model.join("hinge", Revolute(), "ground", "rod.start")
+    for force, said in (
+        (Load(Law(4)), "load 'push': force: function = 4; give a function, or its name as 'module:function'"),
+        (Motor(law=Law("laws:pull", derivatives=4)), "motor 'push': law: derivatives = 4; give a function"),
+    ):
+        with pytest.raises(ModelError, match=said):
+            if force.sides == 1:
+                model.apply("push", force, "rod.end")
+            else:
+                model.apply("push", force, joint="hinge")
+    with pytest.raises(ModelError, match=r"acts on 2 ports, got \['hinge'\]. 'hinge' is a joint: .*joint='hinge'"):
+        model.apply("rub", Friction(dry=2.0), "hinge")
