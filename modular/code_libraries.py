@@ -85,6 +85,16 @@ class Linkable(Whole):
         """Left to the library that this one is built into."""
 
 
+class Apart(Linkable):
+    """The same of what its callers jump to: long kernels that several places call."""
+
+    def _finalize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == llvm.Linkage.external:
+                function.add_function_attribute("noinline")
+        super()._finalize_final_module()
+
+
 class WholeCompiler(Compiler):  # type: ignore[misc]
     """Compiles what is run."""
 
@@ -104,3 +114,9 @@ class LinkableCompiler(WholeCompiler):
     """Compiles what others call."""
 
     library = Linkable
+
+
+class ApartCompiler(WholeCompiler):
+    """Compiles what others jump to."""
+
+    library = Apart

@@ -15,21 +15,29 @@ from typing import Any
 from numba.core import config
 from numba.core.registry import CPUDispatcher
 
-from modular.code_libraries import LinkableCompiler, WholeCompiler
+from modular.code_libraries import ApartCompiler, LinkableCompiler, WholeCompiler
 from modular.kept_code import KeptCode
 from modular.lanes import types
 from modular.views import asked_by
 
-OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": True}
-BARE = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy"}
+WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def options_of(apart: bool) -> dict[str, Any]:
+    """What numba is told of a kernel that is built into its callers, or of one that stands apart."""
+    return {**OPTIONS, "forceinline": not apart}
 
 
 class BareDispatcher(CPUDispatcher):  # type: ignore[misc]
-    """A kernel without wrappers: called by its address, or, if it is `linkable`, built into others and never run by itself."""
+    """A kernel without wrappers: called by its address, or, if its compiler says so, built into others and never run by itself."""
 
-    def __init__(self, function: Callable[..., Any], linkable: bool = False, written_out: bool = True) -> None:
-        kind, self._written_out = LinkableCompiler if linkable else WholeCompiler, written_out
-        super().__init__(function, targetoptions=dict(BARE), pipeline_class=kind)
+    def __init__(
+        self, function: Callable[..., Any], compiler: type[WholeCompiler] = WholeCompiler, written_out: bool = True
+    ) -> None:
+        self._written_out = written_out
+        options = options_of(compiler is ApartCompiler) | WITHOUT_WRAPPERS
+        super().__init__(function, targetoptions=options, pipeline_class=compiler)
 
     def compile(self, sig: Any) -> Any:
         """As numba does, a tenth faster."""
@@ -45,15 +53,15 @@ class BareDispatcher(CPUDispatcher):  # type: ignore[misc]
 class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
     """A kernel that Python may call; for other kernels it has a bare form."""
 
-    def __init__(self, function: Callable[..., Any], written_out: bool = True) -> None:
-        super().__init__(function, targetoptions=dict(OPTIONS), pipeline_class=WholeCompiler)
-        self._written_out = written_out
+    def __init__(self, function: Callable[..., Any], written_out: bool = True, apart: bool = False) -> None:
+        super().__init__(function, targetoptions=options_of(apart), pipeline_class=WholeCompiler)
+        self._written_out, self._for_others = written_out, ApartCompiler if apart else LinkableCompiler
         self._kept: Callable[..., Any] | None = None
 
     @cached_property
     def bare(self) -> BareDispatcher:
         """The form for other kernels, made when the first asks."""
-        bare = BareDispatcher(self.py_func, linkable=True, written_out=self._written_out)
+        bare = BareDispatcher(self.py_func, self._for_others, self._written_out)
         bare._compiling_counter = self._compiling_counter  # a kernel may call itself
         if self._kept is not None:
             bare._cache = self._kept(self.py_func, bare.targetoptions)
@@ -82,9 +90,9 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
         self._kept, self._cache = kept, kept(self.py_func, self.targetoptions)
 
 
-def dispatch(function: Callable[..., Any], written_out: bool = True) -> Any:
+def dispatch(function: Callable[..., Any], written_out: bool = True, apart: bool = False) -> Any:
     """The dispatcher of a kernel; the function itself where numba was told not to compile (NUMBA_DISABLE_JIT)."""
-    return function if config.DISABLE_JIT else KernelDispatcher(function, written_out)
+    return function if config.DISABLE_JIT else KernelDispatcher(function, written_out, apart)
 
 
 @contextmanager

@@ -45,18 +45,19 @@ choose_target()
 
 
 @overload
-def kernel(function: Function) -> Function: ...
+def kernel(function: Function, *, apart: bool = False) -> Function: ...
 @overload
-def kernel(*, written_out: bool) -> Callable[[Function], Function]: ...
-def kernel(function: Any = None, *, written_out: bool = True) -> Any:
+def kernel(*, written_out: bool = True, apart: bool = False) -> Callable[[Function], Function]: ...
+def kernel(function: Any = None, *, written_out: bool = True, apart: bool = False) -> Any:
     """Compile `function` on first use and keep the machine code on disk.
 
     Whole numbers that are written out in a call, as shapes of blocks are, make a form of their own, with loops as long as they say;
-    with `written_out=False` one form serves all.
+    with `written_out=False` one form serves all. A kernel is built into each place that calls it; one that is long and called from
+    several is better `apart`: a loop has it once, and jumps there.
     """
     if function is None:
-        return functools.partial(kernel, written_out=written_out)
-    compiled = dispatch(function, written_out)
+        return functools.partial(kernel, written_out=written_out, apart=apart)
+    compiled = dispatch(function, written_out, apart)
     if has_file(function) and compiled is not function:
         compiled.keep_in(functools.partial(KeptCode, stores))
     return compiled

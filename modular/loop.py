@@ -126,12 +126,12 @@ def loops_of(*modules: Any) -> dict[str, Loop]:
     return {name.removesuffix("_loop"): value for name, value in found if name.endswith("_loop")}
 
 
-def inside(function: Callable[..., Any]) -> Any:
+def inside(function: Callable[..., Any], apart: bool = False) -> Any:
     """A function as a kernel that loops are made around; under a name of its own, for loops are kept in another form."""
     name = f"{function.__name__}_inside"
     copy = FunctionType(function.__code__, function.__globals__, name, function.__defaults__, function.__closure__)
     copy.__module__, copy.__qualname__ = function.__module__, name
-    return kernel(copy)
+    return kernel(copy, apart=apart)
 
 
 @intrinsic

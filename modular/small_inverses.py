@@ -14,7 +14,7 @@ PIVOT_TOLERANCE = 1e-14  # share of a diagonal entry: what is left of it below t
 scratch_for_inverse = shaped(lanes, lambda _: [(3, 3), (3, 3), (3, 3)])
 
 
-@kernel
+@kernel(apart=True)
 def invert_on_range(answer: Array, at: int, size: int, rank: int, scratch: tuple[Array, ...], inverse: Array) -> None:
     """Pseudo-inverse of the semi-definite block of `answer` that begins at `at`, its rank being known.
 

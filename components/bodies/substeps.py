@@ -112,7 +112,8 @@ def in_steps(
     """
     copy, push = rows
     predict_once, correct_once, show_end_velocity_once, show_now, reevaluate_now, respond_now = (
-        inside(each.dispatcher.py_func) for each in (predict, correct, show_end_velocity, show, reevaluate, respond)
+        inside(each.dispatcher.py_func, apart=True)
+        for each in (predict, correct, show_end_velocity, show, reevaluate, respond)
     )
 
     @kernel

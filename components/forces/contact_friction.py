@@ -56,7 +56,7 @@ def rub_across(pair: Pair, patch: Patch, rub: Rub) -> None:
         request_across(pair, patch, rub)
 
 
-@kernel
+@kernel(apart=True)
 def slide(pair: Pair, patch: Patch, rub: Rub) -> None:
     """How shapes slide and turn, with what the normal impulses of an impact have changed.
 
@@ -88,7 +88,7 @@ def slip_of(pair: Pair, rates: Array, patch: Patch, since: float, out: Array) ->
         out[c] -= since * pair.span * (steady[c] - passing[c])
 
 
-@kernel
+@kernel(apart=True)
 def respond_across(pair: Pair, patch: Patch, rub: Rub) -> None:
     """How sliding and turning answer forces across the normal and a moment about it."""
     out, answer = room((3,)), room((4, 3))

@@ -247,7 +247,7 @@ def end_strikes_loop(start: int, stop: int, contacts: View, elements: View) -> i
     return NO_FAILED_ROW
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def look_again(contacts: View, elements: View, n: int, patch: Patch, many: int) -> int:
     """One more contact whose bodies are struck: where its points are, and how they move without that."""
     first = contacts.swapped[n]
@@ -317,7 +317,7 @@ def tell_others(
     return many
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def tell(contacts: View, elements: View, n: int, patch: Patch, time: float, many: int) -> int:
     """Let contacts of its bodies feel its blows that have not been chosen to strike with it; all know that they were reached."""
     impulse, meeting = room((3,)), meeting_of(contacts.meeting[n])

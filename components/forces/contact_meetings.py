@@ -274,7 +274,7 @@ def wrench_from(contacts: View, n: int, side: int, i: int, impulse: Array, wrenc
         wrench[c], wrench[3 + c] = force[c], moment[c]
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def pass_on(contacts: View, n: int, side: int, i: int, impulse: Array, at: int, time: float) -> None:
     """What an impulse at a point does to another side, on the same body or on one that hangs together with it in joints."""
     other, there, rates = at // 2, at % 2, room((2, 3))
@@ -334,7 +334,7 @@ def mean_of(meeting: Workspace, was: float) -> None:
             meeting.through[k, c] = was * meeting.through[k, c] + (1.0 - was) * meeting.jump[k, c]
 
 
-@kernel
+@kernel(apart=True)
 def let_chosen_feel(contacts: View, n: int, i: int, impulse: Array, time: float) -> None:
     """What an impulse at a point does to all that are chosen."""
     rates = room((2, 3))

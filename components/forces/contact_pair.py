@@ -182,7 +182,7 @@ def relative(pair: Pair, rates: Array, x: Array, out: Array) -> None:
         out[c] -= rates[1, p] * (x[q] - a[q]) - rates[1, q] * (x[p] - a[p])
 
 
-@kernel
+@kernel(apart=True)
 def turn_about(pair: Pair, rates: Array, x: Array, normal: Array, steady: Array, slip: Array, passing: Array) -> None:
     """How what goes with shapes moves at a point where they touch, the second against the first.
 
@@ -262,7 +262,7 @@ def answer_across(pair: Pair, wrench: Array, rates: Array) -> None:
             rates[moved + i // 3, i % 3] += value
 
 
-@kernel
+@kernel(apart=True)
 def respond_to(pair: Pair, x: Array, f: Array, m: Array, rates: Array) -> None:
     """The same per impulse f at x and angular impulse m on the second shape, with their opposites on the first."""
     wrench, a, b = room((3, 3)), pair.a[0], pair.b[0]

@@ -47,7 +47,7 @@ def hold_still(pair: Pair, patch: Patch, rub: Workspace, new: bool) -> Any:
     return True
 
 
-@kernel
+@kernel(apart=True)
 def respond_at_rest(pair: Pair, patch: Patch, rub: Workspace, rest: Workspace, rates: Array, share: float) -> None:
     """What pulls at points, across the normal and by turning, and how they answer what holds against it.
 
@@ -70,7 +70,7 @@ def respond_at_rest(pair: Pair, patch: Patch, rub: Workspace, rest: Workspace, r
         rest.turning[i] = share * parting(pair, rates, patch.points[i], patch.normals[i])
 
 
-@kernel
+@kernel(apart=True)
 def parting(pair: Pair, rates: Array, x: Array, normal: Array) -> float:
     """How shapes that turn accelerate from each other along the normal at a point, velocities of middles and turning being steady.
 

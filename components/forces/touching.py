@@ -177,7 +177,7 @@ def on_box(half: Array, a: Array, size: Array, b: Array, flat: bool, patch: Patc
     return count
 
 
-@kernel
+@kernel(apart=True)
 def touch(pair: Pair, patch: Patch) -> Any:
     """How many points there are; of the two kinds the first is the lower one. A pose is a middle and three axes, (4, 3)."""
     flat = pair.flat == 1

@@ -27,6 +27,34 @@ def test_numbers_that_are_written_out_make_forms_of_their_own_but_not_where_a_ke
     assert (len(of_each.bare.overloads), len(of_all.bare.overloads)) == (2, 1)
 
 
+def eighth_power(x):
+    for _ in range(3):
+        x = x * x
+    return x
+
+
+stands_apart, built_in = dispatch(eighth_power, apart=True), dispatch(eighth_power)
+
+
+@dispatch
+def jumps(x):
+    return stands_apart(x) + stands_apart(x + 1.0)
+
+
+@dispatch
+def has_it_inside(x):
+    return built_in(x) + built_in(x + 1.0)
+
+
+def test_a_kernel_that_stands_apart_is_in_a_caller_once_and_answers_the_same():
+    """Else a long kernel is compiled anew at each place that calls it."""
+    assert jumps(1.7) == has_it_inside(1.7)
+    times = {each: code.count("fmul") for each in (jumps, has_it_inside) for code in each.inspect_llvm().values()}
+    assert (times[jumps], times[has_it_inside]) == (3, 6)
+    calls = [line for code in jumps.inspect_llvm().values() for line in code.splitlines() if "call" in line]
+    assert sum("eighth_power" in line for line in calls) == 2
+
+
 @dispatch
 def with_a_function_inside(x):
     def twice(y):

@@ -54,6 +54,7 @@ READ = {
     "a function of numpy's in a wrapper": (
         "@njit\n@functools.wraps(np.sin)\ndef h(x):\n    return x * @@\n@kernel\ndef k(x):\n    return h(x)\n", "3.0", "5.0", {}),
     "written out": ("@kernel(written_out=@@)\ndef h(n):\n    return n + 1\n@kernel\ndef k(x):\n    return h(x)\n", "True", "False", {}),
+    "apart": ("@kernel(apart=@@)\ndef h(n):\n    return n + 1\n@kernel\ndef k(x):\n    return h(x)\n", "True", "False", {}),
     "module handed on": (
         "import other_module\n@kernel\ndef g(m, x):\n    return m.A + x\n@kernel\ndef k(x):\n    return g(other_module, x)\n", "3.0", "5.0", OTHER),
     "module as a default": ("import other_module\n@kernel\ndef k(x, m=other_module):\n    return x + m.A\n", "3.0", "5.0", OTHER),

@@ -249,7 +249,7 @@ def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Arr
             answer(bodies, elements, n, dt, q, v, now, a)
 
 
-@kernel
+@kernel(apart=True)
 def answer(bodies: View, elements: View, n: int, dt: float, q: Array, v: Array, now: Array, a: Array) -> None:
     """The same with the velocities `now`, where links stand and their mass matrix is factorised."""
     make, d, gains = bodies.make[n], bodies.gravity.shape[0], bodies.gains

@@ -47,7 +47,7 @@ def turn_of(bodies: View, make: int, k: int, q: Array, at: int, own: Array) -> N
             own[j, m] -= s * bodies.axis[make, k, i]
 
 
-@kernel
+@kernel(apart=True)
 def place_links(bodies: View, n: int, q: Array) -> None:
     """The frames of all links, from the mass centre of the whole."""
     make, frames = bodies.make[n], bodies.frames[n]
