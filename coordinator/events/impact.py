@@ -8,8 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from coordinator.engine.event_program import EventOperation
-from coordinator.engine.region import CHOSEN, Region
+from coordinator.engine.region import CHOSEN, EventOperation, Region
 from coordinator.system import System
 from modular.body import GivesCompliance
 from modular.elements import Array

@@ -11,8 +11,7 @@ import numpy as np
 from coordinator import Run
 from coordinator.analysis import Equilibrium, Mobility, Modes, Motion, Statics
 from coordinator.analysis.modes import shown_size
-from coordinator.analysis.ports import port_places, whole
-from coordinator.analysis.posed import posed
+from coordinator.analysis.ports import port_places, posed, whole
 from modular import Assembly
 from modular.elements import Array
 from modular.port import GROUND

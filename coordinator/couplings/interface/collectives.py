@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from coordinator.couplings.interface.fields import ASKED, numbers_at
-from coordinator.couplings.interface.in_python import AS_LOOP
-from coordinator.couplings.interface.interface_joints import (
+from coordinator.couplings.interface.members import (
     MATRICES,
     InterfaceJoint,
     InterfaceJoints,
     RemoteJoints,
     span,
 )
+from coordinator.couplings.interface.verbs import AS_LOOP
 from coordinator.system import System
 from modular.elements import Array, Elements, Indices
 from modular.kernel import kernel

@@ -35,7 +35,6 @@ from coordinator.couplings.interface.fields import (
     numbers_at,
 )
 from coordinator.couplings.interface.matrices import solve
-from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.velocity_stage import kick, weigh
 from coordinator.couplings.interface.verbs import (
     ACCEPT_STEP,
@@ -46,6 +45,7 @@ from coordinator.couplings.interface.verbs import (
     RESTORE_START,
     SAVE_START,
     UPDATE_OPERATOR,
+    play,
 )
 from modular.compliant import DAMPING, STIFFNESS
 from modular.elements import STEP, TIME

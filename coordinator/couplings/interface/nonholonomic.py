@@ -23,7 +23,6 @@ from coordinator.couplings.interface.fields import (
     WORK,
     numbers_at,
 )
-from coordinator.couplings.interface.playing import largest_of_all, of_all, play
 from coordinator.couplings.interface.position_stage import (
     REGULARISED_STALL_RATIO,
     STALL_RATIO,
@@ -40,6 +39,9 @@ from coordinator.couplings.interface.verbs import (
     SAVE_START,
     SHARE_SUMMANDS,
     UPDATE_OPERATOR,
+    largest_of_all,
+    of_all,
+    play,
 )
 from modular.elements import STEP, TIME
 from modular.kernel import kernel

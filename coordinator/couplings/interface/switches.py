@@ -30,7 +30,6 @@ from coordinator.couplings.interface.fields import (
     WORK,
     numbers_at,
 )  # fmt: skip
-from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.stepping import prepare_step, share_of_stage, trend
 from coordinator.couplings.interface.velocity_stage import kick
 from coordinator.couplings.interface.verbs import (
@@ -44,6 +43,7 @@ from coordinator.couplings.interface.verbs import (
     RESTORE_START,
     SAVE_START,
     UPDATE_OPERATOR,
+    play,
 )
 from modular.elements import GAIN_STEP, STEP, TIME
 from modular.friction_rows import (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator.couplings.interface.fields import RATES, UNSETTLED, WORK
-from coordinator.couplings.interface.playing import largest_of_all, of_all, play
 from coordinator.couplings.interface.position_stage import STALL_RATIO
 from coordinator.couplings.interface.reactions import read_rates
 from coordinator.couplings.interface.verbs import (
@@ -19,6 +18,9 @@ from coordinator.couplings.interface.verbs import (
     SOLVE,
     STOP_RATES,
     UPDATE_OPERATOR,
+    largest_of_all,
+    of_all,
+    play,
 )
 from modular.elements import STEP
 from modular.kernel import kernel
