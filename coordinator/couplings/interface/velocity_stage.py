@@ -8,7 +8,10 @@ from coordinator.couplings.interface.fields import RATES, UNSETTLED, WORK
 from coordinator.couplings.interface.position_stage import STALL_RATIO
 from coordinator.couplings.interface.reactions import read_rates
 from coordinator.couplings.interface.verbs import (
+    ACCEPT_STEP,
     APPLY_MULTIPLIERS,
+    BEGIN,
+    CLOSE_PLACES,
     EXERT,
     FACTORISE,
     KICK,
@@ -22,7 +25,7 @@ from coordinator.couplings.interface.verbs import (
     of_all,
     play,
 )
-from modular.elements import STEP
+from modular.elements import STEP, TIME
 from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
@@ -136,6 +139,19 @@ def weigh(interface: View, elements: View, weight: float) -> None:
         for k in range(interface.toll_count):
             for c in range(elements.force.shape[0]):
                 elements.force[interface.tolls[k], c] = weight * elements.force_before[interface.tolls[k], c]
+
+
+@kernel
+def try_flight(interface: View, elements: View, h: float, time: float) -> int:
+    """Half a kick and the way of a step that is tried, of which nothing is booked, all joints closed; who stays open, or -1."""
+    elements.clock[STEP], elements.clock[TIME] = h, time
+    weigh(interface, elements, interface.start_weight)
+    play(interface, BEGIN)
+    open_ = play(interface, CLOSE_PLACES)
+    if open_ < 0:
+        weigh(interface, elements, interface.end_weight)
+        play(interface, ACCEPT_STEP)
+    return open_
 
 
 @kernel
