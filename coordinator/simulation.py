@@ -12,13 +12,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from coordinator.checks.alarm import Alarm
 from coordinator.checks.diagnosis import diagnose, in_words
-from coordinator.checks.foretelling import Foreteller
+from coordinator.checks.foretelling import Alarm, Foreteller
 from coordinator.checks.inspection import Inspection
 from coordinator.couplings import Coupling, Penalty
+from coordinator.couplings.coupling import coupling_named
 from coordinator.couplings.implicit import found_forces
-from coordinator.couplings.named import coupling_named
 from coordinator.couplings.resting import begin_at_rest
 from coordinator.distributed.workers.distributed_run import (
     COLLECT_TIMEOUT,
@@ -31,22 +30,19 @@ from coordinator.distributed.workers.hosted_stack import StackHost
 from coordinator.distributed.workers.placement import black_boxes_in, connect
 from coordinator.distributed.workers.workforce import Workforce
 from coordinator.engine.engine import Engine
-from coordinator.engine.interrupt import held_interrupts
-from coordinator.engine.one_at_a_time import Turn, one_at_a_time
+from coordinator.engine.interrupt import Turn, held_interrupts, one_at_a_time
 from coordinator.engine.threads import check_threads
 from coordinator.events.breakage import Breakage
-from coordinator.events.bulk_add import put_together, undisturbed
+from coordinator.events.bulk_add import begin, put_together, undisturbed
 from coordinator.events.changes import Changes
 from coordinator.events.controlling import consult, next_look
 from coordinator.events.encounters import disturb, first_look, let_meet
 from coordinator.events.impact import agree_velocities
-from coordinator.events.initial_states import begin
 from coordinator.events.precompile import expect_loops, precompile
 from coordinator.events.schedule import Schedule, advance_through_events, check_schedule
 from coordinator.record.archive import recording
 from coordinator.record.checkpoints.folder import Checkpoints
-from coordinator.record.given import Given
-from coordinator.record.past import Past
+from coordinator.record.past import Given, Past
 from coordinator.record.recorder import Recorder
 from coordinator.record.run import Run
 from coordinator.system import System

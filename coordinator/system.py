@@ -14,9 +14,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from coordinator.building.attaching import attach, of_ports, tolerance_for
-from coordinator.building.homes import ForceHome, JointHome, JointHomes
-from coordinator.building.models_apart import check_alike
+from coordinator.building import ForceHome, JointHome, JointHomes, attach, check_alike, of_ports, tolerance_for
 from modular.assembly import ForceEdge, JointEdge, Parted
 from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects, SavesAndRestores
 from modular.courses import begun
@@ -43,7 +41,7 @@ class System:
     ) -> None:  # fmt: skip
         self.gravity = gravity
         self.dry_run = False  # True: points of joints need not meet, and all is played that may be (precompile.py)
-        self.rough = False  # True: points of joints need not meet, for bodies do not stand yet (initial_states.py)
+        self.rough = False  # True: points of joints need not meet, for bodies do not stand yet (bulk_add.py)
         self.grouped = grouped  # False: every component in a stack of its own (same bits, slower)
         self.parted: Parted | None = None  # whose a name is, where several models stand here (coordinator/ensemble)
         self.gravities: dict[int, Array] = {}  # of these, where they differ; stacks have that of the first
@@ -69,7 +67,7 @@ class System:
         self.evaluations = 0  # how often forces were worked out, for comparisons of cost
         self.memory: dict[str, Array] = {}  # what a coupling remembers from tick to tick
         self.cache: dict[str, Any] = {}  # what was built for the present topology
-        self.companion: Any = None  # what goes along with the motion (coordinator/equations/companion.py)
+        self.companion: Any = None  # what goes along with the motion (coordinator/equations/formulas.py)
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has stacks of its own, and leaves behind what knows the old ones by their identity."""

@@ -63,3 +63,11 @@ class StorageWarning(RunWarning):
 
 class LeakWarning(RunWarning):
     """A joint or force has leaked more energy than was allowed."""
+
+
+class Malformed(ModelError):
+    """A control message or a checkpoint is not what its schema says; names the thing and the field."""
+
+
+class RunFailed(RuntimeError):
+    """The run cannot go on with the right bits: neighbours run other programs, repeat themselves otherwise, or send no numbers."""

@@ -113,7 +113,7 @@ class Forces(Protocol):
     that try states back and forth refuse it by name. One whose hold may slip (`slips`) can be asked many times in one tick, but
     not while time goes back: it is refused by steps with stages that do. One that begins and ends at instants within ticks
     (`begins_and_ends`), as walls do, takes their order from steps of a higher one than 2; as `TakesEvenStages` with a loop
-    "look_ahead" it asks these for even stages while it may act (coordinator/couplings/interface/walls.py). One with a loop
+    "look_ahead" it asks these for even stages while it may act (coordinator/couplings/compositions.py). One with a loop
     "strike_together" has it played after "exert", for all rows by one thread, then "exert_struck" and "end_strikes".
     One with a loop "compute_mobility" is let know how bodies answer forces now. One that reads predicted velocities, and not
     v + dt a, says `reads_end_velocity = False`. One that remembers names in `recorded` the columns without which a sample does

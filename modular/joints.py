@@ -11,6 +11,7 @@ from modular import load_sharing, seen_mass
 from modular.blocks import shaped
 from modular.courses import NUMBERS_PER_ROW
 from modular.elements import ASKING, RIGID_BODY_MOTIONS, STEP, Array, Elements
+from modular.errors import ModelError
 from modular.joint import JointForm
 from modular.joint_loops import (
     account_and_exert_loop,
@@ -161,6 +162,18 @@ class Joints(Booked):
         """Errors and their rates at the elements as they are shown."""
         self.linearise(elements)
         self.play("measure_rates", elements)
+
+    def check_points(self) -> None:
+        """That rows which the form calls coincident points are P_b - P_a: most loops read them so, and do not ask the form."""
+        leading = self.form.coincident
+        if not 0 < leading < self.form.rows or not self.count:
+            return
+        for blocks, sign in ((self.on_first, -1.0), (self.on_second, 1.0)):
+            if not np.array_equal(blocks[0, :leading, 0], sign * np.eye(leading, blocks.shape[-1])):
+                raise ModelError(
+                    f"joint '{self.names[0]}': JointForm('{self.form.name}') says coincident={leading}, but its first {leading} "
+                    "rows are not b[0] - a[0] with Jacobians -1 and 1; fill them in so, or leave `coincident` out."
+                )
 
     def exert(self, elements: Elements) -> None:
         """Spring, damper and preload: sigma = K phi + C phi' + sigma_0, and -J^T sigma on the elements of both sides."""

@@ -56,7 +56,7 @@ def read_coupling(coupling: str | None, rule: str | None) -> Coupling:
     import coordinator.equations.formulas  # so that these are known by name
     import coordinator.equations.generated  # noqa: F401
     from coordinator.couplings import Penalty
-    from coordinator.couplings.named import coupling_named
+    from coordinator.couplings.coupling import coupling_named
     from coordinator.couplings.rules import StiffnessRule
 
     chosen: Any = Penalty() if coupling is None else coupling_named(coupling, "--coupling")

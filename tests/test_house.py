@@ -42,9 +42,7 @@ TWO_IDEAS = {  # and why they stay
     "coordinator/distributed/workers/driver.py:swap": "what a worker's part of a tick hands on",
     "scenarios/commands/run.py:run": COMMAND,
     "scenarios/commands/export_fmu.py:export_fmu": COMMAND,
-    "scenarios/commands/live.py:live": COMMAND,
     "scenarios/commands/modes.py:modes": COMMAND,
-    "scenarios/commands/resume.py:resume": COMMAND,
     "scenarios/commands/study.py:study": COMMAND,
 }
 

@@ -1,8 +1,7 @@
 """What a mechanism answers beside its motion: what it can do, where it rests, what it carries, how it swings."""
 
-from coordinator.analysis.along import Along, mobility_along
 from coordinator.analysis.assembling import Assembled, Moved, assemble, branches
-from coordinator.analysis.conditioning import Singular
+from coordinator.analysis.conditioning import Along, Singular, mobility_along
 from coordinator.analysis.counting import Count, Sharing, count_now
 from coordinator.analysis.inverse import Efforts, inverse_dynamics
 from coordinator.analysis.kinematics import Workspace, inverse_kinematics, kinematics, workspace

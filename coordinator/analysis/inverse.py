@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from coordinator.analysis.led_motion import along, refuse_freedoms, rising, with_drives
-from coordinator.analysis.reactions import courses_of, efforts_of, reactions_of, wrench_series
 from coordinator.analysis.result import AXES, Result
+from coordinator.analysis.statics import courses_of, efforts_of, reactions_of, wrench_series
 from coordinator.couplings.centralized.coupling import Centralized
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.record.export import Series

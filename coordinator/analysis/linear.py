@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.analysis.equilibrium import Rest
 from coordinator.analysis.ports import port_places, states_of
-from coordinator.analysis.resting import Rest
 from coordinator.analysis.result import Result
 from coordinator.analysis.tangent import damping_along, dense, stiffness_along
 from coordinator.couplings.centralized.equations import Equations
@@ -49,7 +49,7 @@ class Linear(Result):
     doubt: tuple[Array, Array] | None = (
         None  # of stiffness and damping at rest: by how much differences tell them differently
     )
-    turning: Array | None = None  # about a motion that goes on (steady.py): p' = turning p + rates_of_places u
+    turning: Array | None = None  # about a motion that goes on (linearise.py): p' = turning p + rates_of_places u
     rates_of_places: Array | None = None
 
     @property

@@ -19,8 +19,7 @@ from coordinator.analysis.linear import Linear
 from coordinator.analysis.linearise import linearise
 from coordinator.analysis.modes import DRIFTING, Modes, modes_of
 from coordinator.analysis.result import Kept, Result
-from coordinator.analysis.smooth import smoothly
-from coordinator.analysis.velocities import by_velocities
+from coordinator.analysis.smooth import by_velocities, smoothly
 from coordinator.record.export import Series
 from modular.assembly import Assembly
 from modular.elements import Array

@@ -17,10 +17,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs, eigsh
 
+from coordinator.analysis.equilibrium import Rest, at_rest
 from coordinator.analysis.linear import Linear, linear_at
 from coordinator.analysis.modes import Modes, modes_of
 from coordinator.analysis.ports import states_of
-from coordinator.analysis.resting import Rest, at_rest
 from coordinator.analysis.tangent import damping_along, dense, stiffness_along
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.tangents import curvature, force_tangents

@@ -12,8 +12,7 @@ from scipy import linalg
 
 from coordinator.analysis.linear import Linear
 from coordinator.analysis.linearise import linearise
-from coordinator.analysis.ports import States, port_places, port_velocities, stacked, whole
-from coordinator.analysis.posed import posed
+from coordinator.analysis.ports import States, port_places, port_velocities, posed, stacked, whole
 from coordinator.analysis.result import AXES, Result
 from coordinator.record.export import Series
 from coordinator.record.run import Run

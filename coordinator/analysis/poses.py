@@ -12,9 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from coordinator.analysis.senses import Sense, senses_of
-from coordinator.events.bulk_add import put_together, undisturbed
+from coordinator.events.bulk_add import place, put_together, undisturbed
 from coordinator.events.impact import agree_velocities
-from coordinator.events.initial_states import place
 from coordinator.system import System
 from modular.assembly import Assembly, Beginning
 from modular.body import Body

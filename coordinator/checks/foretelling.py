@@ -9,24 +9,32 @@ approach bring about within a few ticks is none.
 for springs and dampers, whose gains stay as they are. A ball that is let go has no drag at all; at its last velocity the same step
 may be too long. Then accelerations change their sign from tick to tick, while nothing diverges, and what is found between such
 velocities is not the drag at their mean.
+
+An alarm that names the joint or force whose leak exceeds a limit.
+
+Forces along an angle or a way that a joint between the same bodies does not leave: they move nothing, which nobody meant.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coordinator.checks import carrying
-from coordinator.checks.across_joints import across_joints, along_one
 from coordinator.checks.carrying import answers_kept
 from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond, proposed
+from coordinator.engine.program import Operation
 from coordinator.record.past import OVERLAP
-from modular.errors import StabilityWarning, StartWarning, UnseenWarning
-from modular.force import BeginsAtRest, Overlap
+from coordinator.system import System
+from modular.along_joint import axis_along
+from modular.elements import Array
+from modular.errors import LeakWarning, ModelError, StabilityWarning, StartWarning, UnseenWarning
+from modular.force import BeginsAtRest, Force, Overlap
+from modular.ledger import LEAKED, Booked, leak_loop
 from modular.names import first_few
 from modular.port import GROUND
 
@@ -34,6 +42,102 @@ if TYPE_CHECKING:
     from coordinator.couplings.resting import Unsettled
     from modular.assembly import Assembly
     from modular.component import Component
+
+ALONG = 1e-6  # of a force along its coordinate: what a joint leaves less of, it locks
+
+
+def along_one(force: Force) -> bool:
+    """Whether it acts along an angle or a way alone."""
+    return force.coordinate in ("angle", "way")
+
+
+def across_joints(simulation: CheckContext, names: Iterable[str] | None = None) -> Iterator[str]:
+    """What is to be said of such forces, of all or of those that are named.
+
+    Of joints counts what leaves one angle or one way, and may not break.
+    """
+    model = simulation.assembly
+    edges = model.force_edges
+    asked = [name for name in (edges if names is None else names) if along_one(edges[name].force)]
+    if not asked:
+        return
+    lasting: dict[frozenset[str], list[str]] = {}
+    for name, edge in model.joint_edges.items():
+        form = simulation.system.joint_home[name].stack.form
+        leaves_one = form.locks == (5 if model.dimension == 3 else 2) and not form.drives
+        if leaves_one and edge.breaks_at is None and edge.joint.coordinates in (("angle",), ("way",)):
+            lasting.setdefault(frozenset((edge.first_body, edge.second_body)), []).append(name)
+    for name in asked:
+        force = edges[name]
+        measure = str(force.force.coordinate)
+        for joint in lasting.get(frozenset(port.body for port in force.ports[:2]), ()):
+            edge = model.joint_edges[joint]
+            left = edge.joint.coordinates[0]
+            if measure == "way" and left == "angle":
+                continue  # what turns goes some way, beside its axis
+            try:
+                line = np.asarray(axis_along(model, force.force.line, *force.ports[:2]), float)
+                axis = np.asarray(axis_along(model, getattr(edge.joint, "axis", None), edge.first, edge.second), float)
+            except ModelError:  # a body that does not say how its ports are turned
+                continue
+            turns = measure == "angle" == left and model.dimension == 2
+            if turns or (measure == left and abs(line @ axis) > ALONG * np.linalg.norm(line) * np.linalg.norm(axis)):
+                continue
+            yield _words(name, measure, line, joint, left, axis)
+
+
+def _words(name: str, measure: str, line: Array, joint: str, left: str, axis: Array) -> str:
+    acts = {"angle": "acts about", "way": "acts along"}[measure]
+    leaves = {"angle": "turning about", "way": "sliding along"}[left]
+    return (
+        f"force '{name}' {acts} {_told(line)}, and joint '{joint}' between the same bodies leaves nothing but {leaves} "
+        f"{_told(axis)}: it moves nothing. Put it along the joint, apply('{name}', …, joint='{joint}'), or give it that axis."
+    )
+
+
+def _told(axis: Array) -> str:
+    return f"({', '.join(f'{x:.3g}' for x in axis)})"
+
+
+class Alarm:
+    """Looks at all ledgers; rings once per name."""
+
+    def __init__(self, limit: float | None) -> None:
+        self.limit = limit
+        self.rung: set[str] = set()  # names that have been told
+
+    def program(self, system: System) -> list[Operation]:
+        """Loops that stop a run of many ticks where the alarm has to ring."""
+        if self.limit is None:
+            return []
+        system.elements.alarm[0] = self.limit
+        own = [stack for stack in system.booked if isinstance(stack, Booked)]
+        for stack in own:
+            stack.loops["leak"] = leak_loop
+        return [(stack, "leak") for stack in own]
+
+    def ring(self, system: System, time: float) -> dict[str, float]:
+        """Names that have just passed the limit, with their leak [J]."""
+        if self.limit is None:
+            return {}
+        found: dict[str, float] = {}
+        for stack in system.booked:
+            leaks = stack.ledger[: stack.count, LEAKED]
+            for row in np.flatnonzero(np.abs(leaks) > self.limit):
+                if isinstance(stack, Booked):
+                    stack.rung[row] = 1
+                name = stack.names[row]
+                if name not in self.rung:
+                    self.rung.add(name)
+                    found[name] = float(leaks[row])
+        for name, leak in found.items():
+            warnings.warn(
+                f"'{name}' has leaked {leak:.3g} J at {time:.6g} s, more than the {self.limit:g} J allowed; a smaller step helps "
+                "with its square.",
+                LeakWarning,
+                stacklevel=5,
+            )
+        return found
 
 
 MIN_STEPS_PER_SWING, STEPS_PER_SWING = 8.0, 40.0  # with fewer a sine is off by a twentieth; with so many by 2e-3

@@ -11,7 +11,7 @@ from coordinator.checks.context import CheckContext
 from coordinator.checks.verification import Control, Progress, Verification, control, verify
 from coordinator.couplings.implicit import located_friction
 from coordinator.couplings.margins import tightest
-from coordinator.engine.one_at_a_time import Turn, one_at_a_time
+from coordinator.engine.interrupt import Turn, one_at_a_time
 from coordinator.record.run import Run
 from coordinator.system import System
 from modular.body import Bodies

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.couplings.orders import order_of
+from coordinator.couplings.compositions import order_of
 from coordinator.record.obstacles import Repeated, coupling_of, prepared
 from coordinator.record.run import Run
 from coordinator.record.verdict import MAX_ERROR_SHARE, MAX_ERROR_SHARE_OF_MOTION, Estimate

@@ -29,15 +29,12 @@ from coordinator.record.checkpoints.folder import (
     named,
 )
 from coordinator.record.checkpoints.notes import Notes
-from coordinator.record.checkpoints.simulation_as_data import COUNTS, FORMAT
-from coordinator.record.checkpoints.system_from_data import system_from_data
+from coordinator.record.checkpoints.simulation_as_data import COUNTS, FORMAT, system_from_data
 from coordinator.record.fingerprint import bits
-from coordinator.record.given import Given
-from coordinator.record.on_disk import OnDisk, read_pieces
-from coordinator.record.past import Past
+from coordinator.record.on_disk import OnDisk, put_together, read_pieces
+from coordinator.record.past import Given, Past
 from coordinator.record.recorder import Recorder, Segment
 from coordinator.record.run import Run
-from coordinator.record.segments_as_data import put_together
 from coordinator.simulation import Simulation
 from modular.assembly import Assembly
 from modular.component import Component

@@ -4,11 +4,28 @@ E. Hairer, C. Lubich, G. Wanner, "Geometric Numerical Integration", 2nd ed., Spr
 Phys. Lett. A 146 (1990) 319-323. Orders 6 and 8: nine and seventeen stages of W. Kahan, R.-C. Li, Math. Comp. 66 (1997)
 1089-1099. The three stages of H. Yoshida, Phys. Lett. A 150 (1990) 262-268, are fewer and far less accurate: its middle stage goes
 back 1.7 steps.
+
+Even stages where a wall is near: what begins within a stage needs it to go forwards, and all stages to be equally long.
+
+A composition of higher order goes back in time in some of its stages, and a wall that is touched there is touched in an order that
+never was. So a macro step in which a wall may be touched, or was a little earlier, is taken in as many stages of equal length:
+of order two, with the step dt / stages, and the wall counts them as its ticks (components/forces/bounces.py).
+
+Of which order in the step a run can be: that of its coupling, or less, where forces begin, end or bend within ticks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+
+from coordinator.couplings.coupling import Coupling
+from coordinator.couplings.interface.members import Rows
+from coordinator.couplings.interface.verbs import LOOK_AHEAD, largest_of_all, play
+from modular.assembly import Assembly
+from modular.events import Apply
+from modular.force import Force, TakesEvenStages
+from modular.kernel import kernel
+from modular.views import View
 
 _SUZUKI = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
 _HALVES: dict[int, tuple[float, ...]] = {  # the weights up to the middle one, which makes their sum one
@@ -25,7 +42,7 @@ ORDERS = tuple(_HALVES)
 LIMITS = {2: 2.0, 4: 2.7209, 6: 2.5326, 8: 3.0964}
 
 
-def order_of(weights: Sequence[float]) -> int:
+def order_of_weights(weights: Sequence[float]) -> int:
     """That of a composition with so many stages."""
     return next(order for order in ORDERS if len(stages(order)) == len(weights))
 
@@ -34,3 +51,37 @@ def stages(order: int) -> tuple[float, ...]:
     """The weights of a composition of this order."""
     half = _HALVES[order]
     return (*half, 1.0 - 2.0 * sum(half), *reversed(half))
+
+
+def tell_stages(forces: Iterable[Rows], stages: Sequence[float]) -> bool:
+    """Tell walls into how many stages a step goes, and how much of it they may ask; whether there are several, and any walls."""
+    walls = [stack for stack, _ in forces if isinstance(stack, TakesEvenStages)]
+    for stack in walls:
+        # margins of such steps are asked for 2 / LIMITS of them (`Glued.margins`); a wall demands of its stages alone
+        stack.set_stages(1.0 / len(stages), 0.5 * LIMITS[order_of_weights(stages)] / len(stages))
+    return len(stages) > 1 and bool(walls)
+
+
+@kernel
+def walls_are_near(interface: View) -> bool:
+    """Whether a wall may be touched in this step, or what one of them did lately goes on; of any worker."""
+    near = 0.0
+    if interface.watches_walls == 1:
+        near, _ = largest_of_all(interface, 1.0 if play(interface, LOOK_AHEAD) >= 0 else 0.0, 0.0)
+    return near > 0.0
+
+
+def order_of(coupling: Coupling, *models: Assembly) -> int | None:
+    """The least of all; None where the coupling chooses steps of its own, which follow what happens within a tick."""
+    declared = coupling.declared_order
+    if declared is None:
+        return None
+    orders = (coupling.order_beside(force) for model in models for force in forces_of(model))
+    return min([declared, *(order for order in orders if order is not None)])
+
+
+def forces_of(model: Assembly) -> Iterator[Force]:
+    """Those that act, and those that are to come."""
+    yield from (edge.force for edge in model.force_edges.values())
+    for scheduled in model.schedule:
+        yield from (event.force for event in scheduled.events if isinstance(event, Apply))

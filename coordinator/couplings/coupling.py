@@ -1,7 +1,11 @@
-"""The contract of a coupling: how the components advance by one tick together."""
+"""The contract of a coupling: how the components advance by one tick together.
+
+A coupling by what people call it: `glued`, `penalty(rule=shannon)`, `hht(alpha=0.05)`.
+"""
 
 from __future__ import annotations
 
+import ast
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
@@ -12,6 +16,7 @@ from modular.component import Component
 from modular.errors import CouplingError
 from modular.force import Force
 from modular.names import first_few
+from modular.typed import component_of, makers, parse
 
 
 class Coupling(Component):
@@ -134,3 +139,16 @@ def require(
         raise CouplingError(
             f"{coupling} needs bodies that {what} ({capability.__name__}); {first_few(lacking)} cannot. {remedy}."
         )
+
+
+def coupling_named(text: str, option: str) -> Coupling:
+    """A coupling, or a centralized solver by its own name: `hht(alpha=0.05)` for `centralized(solver=hht(alpha=0.05))`."""
+    from coordinator.couplings.centralized import Solver  # slow to load
+    from coordinator.couplings.centralized.coupling import Centralized
+
+    node = parse(text, option)
+    function = node.func if isinstance(node, ast.Call) else node
+    if isinstance(function, ast.Name) and function.id.lower() in makers(Solver):
+        return Centralized(component_of(Solver, node, f"{option} {text}"))
+    found: Coupling = component_of(Coupling, node, f"{option} {text}", also=makers(Solver))
+    return found

@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 
 from coordinator.couplings.rules import Stable
-from coordinator.engine.event_program import EventOperation
 from coordinator.engine.program import compiled, exerting
-from coordinator.engine.region import CHOSEN, Region
+from coordinator.engine.region import CHOSEN, EventOperation, Region
 from coordinator.system import System
 from modular.assembly import Parted
 from modular.elements import GAIN_STEP, STEP, TIME, Array

@@ -4,33 +4,75 @@ Séguy 2003, I.3.5 (gluing of components) and the third perspective of his concl
 own, by RATTLE; the reactions of the joints are those with which all joints are closed where the step leads, in place
 and in velocity. So joints store no energy, limit no step and leave nothing open, and as the whole is symmetric and
 symplectic, compositions of it have order 4, 6 and 8.
+
+Which shorter step would hold: the tick that found no end is tried in several substeps, from where it began.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
+
+import numpy as np
 
 from coordinator.couplings.compositions import LIMITS, ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
 from coordinator.couplings.implicit import may_be_implicit, names_of, refuse_among_workers, take_implicit, take_rubbing
 from coordinator.couplings.interface.fields import OPEN
 from coordinator.couplings.interface.interface import Interface
+from coordinator.couplings.interface.position_stage import tolerate
 from coordinator.couplings.interface.projection import project_velocities
 from coordinator.couplings.interface.side_by_side import SideBySide
-from coordinator.couplings.interface.substep_search import TRIED_DIVISORS, can_repeat_a_tick, divisions_that_converge
-from coordinator.couplings.interface.tolerances import tolerate
 from coordinator.couplings.margins import stability_margins
 from coordinator.engine.program import STRIKES, Operation, TickProgram, compiled
 from coordinator.system import System
-from modular.body import DriftsAndKicks, GivesCompliance, PredictsAndCorrects
+from modular.body import DriftsAndKicks, GivesCompliance, PredictsAndCorrects, SavesAndRestores
 from modular.elements import GAIN_STEP
 from modular.errors import CouplingError, ModelError
 from modular.force import Force, TakesEvenStages
 from modular.internal_gains import InternalGains
 from modular.names import first_few
 from modular.newmark import Newmark
+
+TRIED_DIVISORS = (4, 16, 64, 256)  # of a tick
+
+
+def can_repeat_a_tick(system: System) -> bool:
+    """Whether everybody goes back to where a tick began."""
+    return all(isinstance(bodies, SavesAndRestores) for bodies in system.bodies)
+
+
+def divisions_that_converge(
+    system: System, interface: Interface, advance: Callable[[float, float], str | None]
+) -> int | None:
+    """In how many substeps the tick comes to its end, if in any; all stands then where it stood.
+
+    `advance` takes the part of the tick between two shares of it; who went wrong in it, if anybody.
+    """
+    elements, evaluations, counter_values = system.elements, system.evaluations, interface.counter_values
+    clock = elements.clock.copy()
+    _forget(system)
+    kept = system.save()
+    found = None
+    for count in TRIED_DIVISORS:
+        if all(advance(k / count, (k + 1) / count) is None for k in range(count)):
+            found = count
+        system.restore(kept)
+        _forget(system)
+        if found is not None:
+            break
+    elements.clock[:], system.evaluations = clock, evaluations
+    interface.restore_counters(counter_values)
+    return found
+
+
+def _forget(system: System) -> None:
+    """What bodies that were flung about have left beside their state: what closed their shapes, and accelerations."""
+    for bodies in system.bodies:
+        cast(DriftsAndKicks, bodies).invalidate(system.elements)
+        accelerations = bodies.state()["a"]
+        accelerations[~np.isfinite(accelerations)] = 0.0
 
 
 @dataclass(frozen=True)
@@ -81,7 +123,7 @@ class Glued(Coupling):
         tolerate(system, self.tolerance)
 
     def _refuse_what_cannot_go_back(self, system: System) -> None:
-        """Some stages go back in time; walls ask for even ones instead (coordinator/couplings/interface/walls.py)."""
+        """Some stages go back in time; walls ask for even ones instead (coordinator/couplings/compositions.py)."""
         for stack in [*system.bodies, *system.forces]:
             even = isinstance(stack, TakesEvenStages) and compiled((stack, "look_ahead"))
             slips = "springs_slip" if self.implicit_forces and hasattr(stack, "springs_slip") else "slips"

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.engine.event_program import EventOperation
 from coordinator.engine.program import compiled
-from coordinator.engine.region import WIDER, Region
+from coordinator.engine.region import WIDER, EventOperation, Region
 from coordinator.system import System
 from modular.elements import GAIN_STEP
 from modular.force import requests_load

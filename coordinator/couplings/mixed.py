@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import ClassVar
 
-from coordinator.building.homes import JointHome
+from coordinator.building import JointHome
 from coordinator.couplings.implicit import names_of
 from coordinator.couplings.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
 from coordinator.couplings.penalty import Penalty

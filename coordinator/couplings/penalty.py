@@ -23,14 +23,13 @@ from coordinator.couplings.coupling import require
 from coordinator.couplings.equilibrium import carry_loads, just_made, start_as_predicted
 from coordinator.couplings.interface.bounds import margins_of
 from coordinator.couplings.interface.mixture import RuleInPython
-from coordinator.couplings.interface.mixture_events import settle
-from coordinator.couplings.interface.tolerances import tolerate
+from coordinator.couplings.interface.position_stage import tolerate
+from coordinator.couplings.interface.projection import settle
 from coordinator.couplings.margins import stability_margins
 from coordinator.couplings.rules import Stable, StiffnessRule
 from coordinator.couplings.with_components import WithComponents
-from coordinator.engine.event_program import EventOperation
 from coordinator.engine.program import STRIKES, Operation, TickProgram, compiled, exerting, perform
-from coordinator.engine.region import Region
+from coordinator.engine.region import EventOperation, Region
 from coordinator.system import System
 from modular.body import GivesCompliance, PredictsAndCorrects
 from modular.elements import GAIN_STEP, STEP

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from coordinator.building.homes import JointHome
+from coordinator.building import JointHome
 from coordinator.couplings.coupling import Coupling
 from coordinator.couplings.implicit import may_be_implicit, names_of, take_implicit
 from coordinator.couplings.interface.bounds import margins_of_forces_on
 from coordinator.couplings.interface.mixture import Mixture, RuleInPython
-from coordinator.couplings.interface.mixture_events import preload_from_reactions
 from coordinator.couplings.interface.plan import GLUED, PENALTY, Plan, Planning, Wish, why_not
-from coordinator.couplings.interface.tolerances import tolerate
+from coordinator.couplings.interface.position_stage import tolerate
+from coordinator.couplings.interface.projection import preload_from_reactions
 from coordinator.couplings.rules import StiffnessRule
 from coordinator.couplings.rules.rule import in_a_tick
 from coordinator.engine.program import Operation, Stacks

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coordinator.couplings import Coupling, Penalty
-from coordinator.couplings.named import coupling_named
-from coordinator.ensemble.apart import Heard, run_apart
+from coordinator.couplings.coupling import coupling_named
 from coordinator.ensemble.folder import Folder
-from coordinator.ensemble.keeping import ALL, Keep, keep_of
-from coordinator.ensemble.pieces import Piece
+from coordinator.ensemble.pieces import ALL, Keep, Piece, keep_of
 from coordinator.ensemble.reading import Reading, ticks_of
-from coordinator.ensemble.stacked import Apart, WentWrong, gravity_of, run_stacked, why_apart
+from coordinator.ensemble.stacked import Apart, Heard, WentWrong, gravity_of, run_apart, run_stacked, why_apart
 from coordinator.ensemble.variants import Variants
 from coordinator.equations.formulas import Formulas
 from coordinator.events.bulk_add import undisturbed
@@ -185,7 +183,7 @@ class Ensemble(Reading, Spelt):
 
     def to_xarray(self) -> xarray.Dataset:
         """All variants over time as one Dataset, (variant, time, …); needs the extra `data`."""
-        from coordinator.ensemble.export import to_xarray
+        from coordinator.ensemble.reading import to_xarray
 
         return to_xarray(self)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from coordinator.couplings import Coupling
 from coordinator.couplings.centralized.solver import State
-from coordinator.couplings.named import coupling_named
+from coordinator.couplings.coupling import coupling_named
 from coordinator.ensemble.copies import Names, side_by_side
 from coordinator.ensemble.gradients import Gradient
 from coordinator.ensemble.parameters import GRAVITY, parameter

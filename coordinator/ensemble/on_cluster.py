@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coordinator.ensemble.folder import pieces_as_data, pieces_from_data
 from coordinator.ensemble.pieces import Piece
-from coordinator.ensemble.pieces_as_data import pieces_as_data, pieces_from_data
 from coordinator.record.fingerprint import versions
 from modular import errors
 from modular.assembly import Assembly
@@ -23,8 +23,8 @@ from modular.component import Component, plain
 from modular.errors import ModelError
 
 if TYPE_CHECKING:
-    from coordinator.ensemble.apart import Heard
     from coordinator.ensemble.ensemble import Ensemble
+    from coordinator.ensemble.stacked import Heard
 
 one_at_a_time = threading.Lock()  # warnings are caught for a whole process
 RETRIES = 3  # of a block whose worker was lost

@@ -1,17 +1,26 @@
-"""What an ensemble has recorded: pieces of one variant or of several that ran side by side."""
+"""What an ensemble has recorded: pieces of one variant or of several that ran side by side.
+
+Where a port is in all variants of a piece.
+
+What stays of the samples of an ensemble: all of them, some, or what they come to.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from coordinator.ensemble.parameters import BODY
+from coordinator.ensemble.variants import Variants
 from coordinator.record.recorder import Segment
 from coordinator.record.series import PARTS
+from modular.body import Body, Fellows
 from modular.elements import Array, Indices
+from modular.errors import ModelError
 
 Names = dict[str, str]  # names of the model, with those in the samples
 
@@ -161,3 +170,108 @@ def _joined(run: list[Segment]) -> Segment:
 
     ticks = np.concatenate([segment.ticks[: segment.used] for segment in run])
     return Segment(ticks, joined("bodies"), joined("joints"), joined("forces"), run[-1].closed, len(ticks), True)
+
+
+def places_in(piece: Piece, variants: Variants, port: str) -> Array | None:
+    """Positions of a port [m], (samples, variants, d); None where its body never was there."""
+    if port in piece.places:
+        return piece.places[port]
+    body, name = port_of(variants, port)
+    q = piece.series("bodies", body, "q")
+    if q is None:
+        return None
+    bodies = bodies_of(variants, body, piece.variants)
+    if len({each.port_names for each in bodies}) == 1:
+        found = type(bodies[0]).port_places(bodies, q)
+        of_each = found.reshape(*q.shape[:2], -1, found.shape[-1])
+        return np.asarray(of_each[:, :, bodies[0].port_names.index(name)])
+    return of_each_body(bodies, lambda one, k: one.port_motion(name, q[:, k], q[:, k], q[:, k])[0])
+
+
+def rates_in(piece: Piece, variants: Variants, port: str) -> Array | None:
+    """Velocities of a port [m/s], (samples, variants, d)."""
+    body, name = port_of(variants, port)
+    q, v, a = (piece.series("bodies", body, key) for key in "qva")
+    if q is None or v is None or a is None:
+        return None
+    bodies = bodies_of(variants, body, piece.variants)
+    return of_each_body(bodies, lambda one, k: one.port_motion(name, q[:, k], v[:, k], a[:, k])[1])
+
+
+def bodies_of(variants: Variants, name: str, which: tuple[int, ...]) -> Fellows:
+    """A body as each of these variants describes it."""
+    if not any(found.kind == BODY and found.owner == name for found in variants.parameters):
+        return Fellows([variants.model.bodies[name]] * len(which))
+    return Fellows(variants.member(BODY, name, k) for k in which)
+
+
+def of_each_body(bodies: Fellows, read: Callable[[Body, int], Array]) -> Array:
+    """What is read of each body, (samples, bodies, …)."""
+    return np.stack([read(body, k) for k, body in enumerate(bodies)], axis=1)
+
+
+def port_of(variants: Variants, port: str) -> tuple[str, str]:
+    """The body and the port of it that a name means."""
+    found = variants.model.port(port, "Ensemble")
+    if found.body not in variants.model.bodies:
+        raise ModelError(f"Ensemble: '{port}' is no port of a body; give one such as 'upper.end'.")
+    return found.body, found.port
+
+
+ALL, FINAL, EXTREMES, PLACES = "all", "final", "extremes", "places"
+
+
+@dataclass(frozen=True)
+class Keep:
+    """What stays."""
+
+    name: str
+    every: int = 1
+
+    @property
+    def as_given(self) -> str | int:
+        """As people give it."""
+        return self.name if self.name in (ALL, FINAL, EXTREMES, PLACES) else self.every
+
+    @property
+    def whole(self) -> bool:
+        """Whether all samples stay."""
+        return self.name == ALL
+
+    def piece(self, piece: Piece, variants: Variants) -> Piece:
+        """A piece with what stays of it."""
+        if self.name == ALL:
+            return piece
+        if self.name == FINAL:
+            return piece.sampled(slice(-1, None))
+        if self.name not in (EXTREMES, PLACES):
+            return piece.sampled(slice(None, None, self.every))
+        kept = piece.sampled(slice(-1, None))
+        for port in ports_of(variants):
+            places = places_in(piece, variants, port)
+            if places is None:
+                continue
+            if self.name == PLACES:
+                kept.places[port], kept.place_ticks = places, piece.ticks
+            else:
+                kept.extremes[port] = np.stack([places.min(axis=0), places.max(axis=0)], axis=1)
+        return kept
+
+
+def ports_of(variants: Variants) -> list[str]:
+    """All ports of the bodies that a model begins with."""
+    return [f"{name}.{port}" for name, body in variants.model.bodies.items() for port in body.port_names]
+
+
+def keep_of(keep: Any) -> Keep:
+    """What `keep=` says."""
+    known: Keep | None = None
+    if isinstance(keep, str):
+        known = Keep(keep) if keep in (ALL, FINAL, EXTREMES, PLACES) else None
+    elif isinstance(keep, int | np.integer) and not isinstance(keep, bool) and keep > 0:
+        known = Keep(f"every {int(keep)}", int(keep))
+    if known is None:
+        raise ModelError(
+            f"Ensemble: keep = {keep!r}; give 'all', 'final', 'extremes', 'places', or a whole number n for every n-th sample."
+        )
+    return known

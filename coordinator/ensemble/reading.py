@@ -1,22 +1,24 @@
-"""Reading an ensemble: every quantity of all variants as one array, (variant, time, …), and the run of one."""
+"""Reading an ensemble: every quantity of all variants as one array, (variant, time, …), and the run of one.
+
+An ensemble for other tools: an xarray Dataset over variants and time.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from coordinator.couplings import Coupling
-from coordinator.couplings.orders import order_of
-from coordinator.ensemble.pieces import Piece, Told
-from coordinator.ensemble.places import places_in, port_of, rates_in
+from coordinator.couplings.compositions import order_of
+from coordinator.ensemble.pieces import Piece, Told, places_in, port_of, ports_of, rates_in
 from coordinator.ensemble.variants import Variants
 from coordinator.record.evidence import Evidence, Recorded
+from coordinator.record.export import AXES, needed
 from coordinator.record.fingerprint import machine, versions
-from coordinator.record.given import Given
-from coordinator.record.past import largest_beta
+from coordinator.record.past import Given, largest_beta
 from coordinator.record.recorder import Segment, Taken
 from coordinator.record.run import Run
 from coordinator.record.verdict import Estimate
@@ -25,6 +27,11 @@ from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.ledger import LEDGER
 from modular.names import missing
+
+if TYPE_CHECKING:
+    import xarray
+
+    from coordinator.ensemble.ensemble import Ensemble
 
 
 class Readable(Protocol):
@@ -190,3 +197,45 @@ def ticks_of(pieces: list[Piece]) -> Indices:
     ended = [piece for piece in pieces if any(not told.reason for told in piece.told.values())]
     found = [piece.place_ticks if piece.places else piece.ticks for piece in ended or pieces]
     return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+
+
+def to_xarray(ensemble: Ensemble) -> xarray.Dataset:
+    """Places and velocities of all ports, reactions of all joints, (variant, time, …); what was varied stands beside the variants.
+
+    Where only the places or their extremes were kept there is no more; NaN where a variant was retired before.
+    """
+    library = needed("xarray", "to_xarray")
+    if not ensemble.pieces:
+        raise ModelError("Ensemble: nothing has run yet; call run(until=…) first.")
+    ports, model = ports_of(ensemble.variants), ensemble.variants.model
+    axes = list(AXES[: model.dimension])
+    data: dict[str, Any] = {}
+    over = ("variant", "time", "port", "axis")
+    if ensemble.keep.name == "extremes":
+        values = np.stack([ensemble.extremes(port) for port in ports], axis=2)
+        data["extremes"] = (("variant", "end", "port", "axis"), values, {"units": "m"})
+    else:
+        values = np.stack([ensemble.position(port) for port in ports], axis=2)
+        data["position"] = (over, values, {"units": "m", "long_name": "position of a port"})
+    if ensemble.keep.name not in ("extremes", "places"):
+        values = np.stack([ensemble.velocity(port) for port in ports], axis=2)
+        data["velocity"] = (over, values, {"units": "m/s", "long_name": "velocity of a port"})
+        if model.joints:
+            forces = [ensemble.reaction(joint)[..., : model.dimension] for joint in model.joints]
+            words = "force of a joint on its second side"
+            data["force"] = (
+                ("variant", "time", "joint", "axis"), np.stack(forces, axis=2), {"units": "N", "long_name": words},
+            )  # fmt: skip
+    coordinates: dict[str, Any] = {
+        "variant": np.arange(len(ensemble)), "time": ("time", ensemble.time, {"units": "s"}), "port": ports, "axis": axes,
+        "joint": list(model.joints), "end": ["lowest", "highest"],
+    }  # fmt: skip
+    used = {name for dims, *_ in data.values() for name in dims}
+    coordinates = {name: values for name, values in coordinates.items() if name in used}
+    for name, values in ensemble.variants.values.items():
+        more = tuple(f"{name}[{k}]" for k in range(values.ndim - 1))
+        coordinates[name] = (("variant", *more), values)
+    retired = np.zeros(len(ensemble), bool)
+    retired[list(ensemble.retired)] = True
+    coordinates["retired"] = ("variant", retired)
+    return library.Dataset(data, coordinates, {"title": model.title, "dt": ensemble.dt})

@@ -1,4 +1,7 @@
-"""Variants side by side: in the stacks of one simulation, wherever none of them notices the others."""
+"""Variants side by side: in the stacks of one simulation, wherever none of them notices the others.
+
+Variants one after the other: each as a simulation of its own.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.building.models_apart import UnlikeModels
+from coordinator.building import UnlikeModels
 from coordinator.couplings import Coupling, Glued, Penalty
 from coordinator.couplings.implicit import found_forces, located_friction
 from coordinator.couplings.rules import Shannon, Stable
 from coordinator.engine.program import STRIKES, compiled, encountering
-from coordinator.ensemble.apart import Heard
 from coordinator.ensemble.copies import MARK, RENAMED, Names, side_by_side
 from coordinator.ensemble.parameters import GRAVITY
 from coordinator.ensemble.pieces import Piece, Told
@@ -181,3 +183,34 @@ def told_of(run: Run, which: Sequence[int], names: Names) -> dict[int, Told]:
 
 def _said(warning: warnings.WarningMessage, text: str) -> warnings.WarningMessage:
     return warnings.WarningMessage(warning.category(text), warning.category, warning.filename, warning.lineno)
+
+
+Heard = list[tuple[int | None, warnings.WarningMessage]]  # warnings, and of which variant
+
+
+def run_apart(
+    variants: Variants, k: int, coupling: Coupling, until: float, settings: dict[str, Any], heard: Heard
+) -> Piece:
+    """One variant, to its end or to where it diverges; what was warned of is heard."""
+    told = Told()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RunWarning)
+        try:
+            with Simulation(variants.model_of(k), coupling=coupling, **settings) as simulation:
+                try:
+                    simulation.run(until)
+                except Diverged as error:
+                    told.reason, told.component, told.tick = str(error), error.component, error.tick
+                run = simulation.recorded
+        except (ModelError, CouplingError) as error:
+            raise type(error)(f"Ensemble: variant {k}: {error}") from error
+    heard += [(k, warning) for warning in caught]
+    return piece_of(run, k, told)
+
+
+def piece_of(run: Run, k: int, told: Told) -> Piece:
+    """A run as a piece of an ensemble."""
+    told.events, told.margins, told.forms = list(run.events), list(run.margins), dict(run.forms)
+    told.estimate = dict(run.estimate)
+    told.tick = told.tick or int(run.settings["ticks"])
+    return Piece(list(run.segments), {k: told}, seconds=float(run.timings.get("seconds", 0.0)))

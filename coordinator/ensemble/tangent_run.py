@@ -18,10 +18,8 @@ import numpy as np
 
 from coordinator.couplings.centralized.solver import State
 from coordinator.equations.common_formulas import GOOD, CommonFormulas
-from coordinator.equations.companion import Companion
-from coordinator.equations.formulas import Formulas
-from coordinator.equations.tangent_steps import Directions, compiled_tangents
-from coordinator.equations.tangents import Tangents
+from coordinator.equations.formulas import Companion, Formulas
+from coordinator.equations.tangents import Directions, Tangents, compiled_tangents
 from coordinator.simulation import Simulation
 from coordinator.system import System
 from modular.assembly import Assembly

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coordinator.couplings.centralized.works import INTEGRATED, enter
+from coordinator.couplings.centralized.whole import INTEGRATED, enter
 from coordinator.equations.solved import Solved
 from coordinator.system import System
 from modular.elements import Array, Indices

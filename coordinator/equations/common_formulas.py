@@ -15,11 +15,10 @@ import numpy as np
 
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.equations.books import powers_of
-from coordinator.equations.corrections import corrections_of_place, corrections_of_velocity
 from coordinator.equations.one_of_many import Model, first_of, gravity_of, models_in, numbers_in_rows, numbers_of
 from coordinator.equations.parameters import numbers_of_gravity
 from coordinator.equations.runge_kutta import Motions, stepping_loop
-from coordinator.equations.smallest import Smallest
+from coordinator.equations.smallest import Smallest, corrections_of_place, corrections_of_velocity
 from coordinator.equations.solved import LOOSE, LOST_PIVOT, Solved
 from coordinator.equations.source import function_of, python_source
 from coordinator.equations.writing import write_running

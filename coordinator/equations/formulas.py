@@ -3,17 +3,19 @@
 What components write of themselves becomes one function for accelerations and reactions (common_formulas.py), in which masses,
 lengths and the numbers of forces are parameters. Steps are those of a method of order eight (runge_kutta.py). So it is the fastest
 way to move small models, and many variants of one; formulas end where a model decides by cases (contacts, dry friction, stops).
+
+What may go along with a motion by formulas, such as its tangents: what it is told, and what it keeps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from coordinator.building.models_apart import UnlikeModels
+from coordinator.building import UnlikeModels
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.solver import State
 from coordinator.couplings.centralized.whole import REST_SPEED_TOLERANCE, Whole, swiftest
@@ -26,7 +28,23 @@ from modular.one_thread import on_one_thread
 if TYPE_CHECKING:
     from coordinator.equations.books import Books
     from coordinator.equations.common_formulas import CommonFormulas
-    from coordinator.equations.companion import Companion
+
+
+class Companion(Protocol):
+    """One that is told of every step and of every change."""
+
+    def names(self, system: System) -> frozenset[str]:
+        """Components, or single numbers, that are to have names in the formulas also where they are nothing."""
+
+    def configured(self, system: System, common: CommonFormulas) -> None:
+        """Formulas were written: at the start, and after every change of the model."""
+
+    def settled(self, system: System, before: Mapping[str, Array], time: float) -> None:
+        """Accelerations were found anew; `before` is what was remembered until then."""
+
+    def advanced(self, system: System, before: State, after: State, time: float, h: float) -> dict[str, Array]:
+        """A step was taken; what is to be remembered beside the motion."""
+
 
 OPEN = 1e-6  # of the extent, before the last correction, which leaves the square of that
 

@@ -19,11 +19,10 @@ from sympy.simplify.fu import TR5, TR7, TR8
 
 from coordinator.equations.courses import TIME
 from coordinator.equations.names import latex_names, symbol
-from coordinator.equations.numbers import function_of
 from coordinator.equations.page import Printer
 from coordinator.equations.spanning import Tree
 from coordinator.equations.writing import write
-from coordinator.equations.written import Written
+from coordinator.equations.written import Written, function_of
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import ModelError

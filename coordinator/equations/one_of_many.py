@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.equations.parameters import numbers_of_force, numbers_of_gravity
-from coordinator.equations.stage import assembled
+from coordinator.equations.tables import assembled
 from coordinator.system import System
 from modular.assembly import Assembly, ForceEdge, JointEdge
 from modular.elements import Array

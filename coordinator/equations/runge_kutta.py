@@ -2,7 +2,7 @@
 
 Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I, section II.5; the numbers are those that scipy has. Its first
 eleven evaluations and one at the end, whose accelerations the next step begins with. After each step places are put back on the
-constraints, then velocities (`corrections.py`). Nothing that one model does has any influence on another.
+constraints, then velocities (`smallest.py`). Nothing that one model does has any influence on another.
 """
 
 from __future__ import annotations

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import sympy
 
-from coordinator.equations.axes import hold_axes
 from coordinator.equations.courses import TIME
 from coordinator.equations.forms import rows_of
 from coordinator.equations.names import coordinate_names, rate_of, symbol
 from coordinator.equations.parameters import Parameters, name_bodies, name_force, name_gravity
-from coordinator.equations.stage import NoFormula, Stage, assembled
-from coordinator.equations.tables import TableTwin, terms
+from coordinator.equations.sights import hold_axes
+from coordinator.equations.tables import NoFormula, Stage, TableTwin, assembled, terms
 from coordinator.equations.terms import Term, exact, expression, tidy
 from coordinator.equations.written import Held, Motion, Written
 from coordinator.system import System

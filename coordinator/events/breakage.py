@@ -6,7 +6,7 @@ from math import exp
 
 import numpy as np
 
-from coordinator.building.homes import JointHome
+from coordinator.building import JointHome
 from coordinator.engine.program import Operation
 from coordinator.system import System
 from modular.assembly import JointEdge

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from coordinator.couplings.grouping import check_group, describe
-from coordinator.engine.one_at_a_time import Turn, one_at_a_time
+from coordinator.couplings.merged import check_group, describe
+from coordinator.engine.interrupt import Turn, one_at_a_time
 from coordinator.events.context import EventContext
 from coordinator.events.grip import aim
 from coordinator.events.impact import measure_joint, stop_by_impulse, stop_by_shift

@@ -79,10 +79,10 @@ def meet(system: System, model: Assembly, dt: float) -> Change:
     for stack in encountering(system):
         stack.look(system.elements, dt)
     known = {pair: name for name, pair in known_encounters(system, model).items()}
-    company = Company(system, model)
+    meetings = Meetings(system, model)
     near = _near(system)
-    begun = [pair for pair in near - known.keys() if company.may_meet(*pair)]
-    barred = {pair for pair in known if not company.may_meet(*pair)}
+    begun = [pair for pair in near - known.keys() if meetings.may_meet(*pair)]
+    barred = {pair for pair in known if not meetings.may_meet(*pair)}
     gone = known.keys() - near
     if len(gone) > SPARE + len(known) // SHARE_OF_ENDED:
         gone -= _near(system, PARTED)
@@ -93,7 +93,7 @@ def meet(system: System, model: Assembly, dt: float) -> Change:
         model.remove(name)
         system.remove_force(name)
         del system.encounters[name]
-    names = [_begin(system, model, pair) for pair in sorted(begun, key=company.order)]
+    names = [_begin(system, model, pair) for pair in sorted(begun, key=meetings.order)]
     system.show()
     return Change(names, ended)
 
@@ -140,7 +140,7 @@ def _near(system: System, times: float = 1.0) -> set[Pair]:
     return {(one, other) if order[one] < order[other] else (other, one) for one, other in found}
 
 
-class Company:
+class Meetings:
     """Who may meet whom: not surfaces of one body, of bodies that joints connect, of those that pass through each other, and
     those between whose ports what acts was declared."""
 

@@ -8,8 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from coordinator.engine.event_program import EventOperation
-from coordinator.engine.region import CHOSEN, Region
+from coordinator.engine.region import CHOSEN, EventOperation, Region
 from coordinator.system import System
 from modular.body import GivesCompliance
 from modular.elements import Array
@@ -87,6 +86,7 @@ def measure_joint(system: System, name: str) -> None:
     region = Region.of(system, home.owners)
     region.choose(home.stack.row[name])
     region.play(("measure", id(home.stack)), partial(_measuring, home.stack))
+    home.stack.check_points()
 
 
 def _measuring(stack: Joints, region: Region) -> list[EventOperation]:
@@ -169,6 +169,7 @@ def _fastest(system: System) -> tuple[str, float]:
     worst = ("", 0.0)
     for joints in system.joints:
         joints.measure(system.elements)
+        joints.check_points()
         rates = np.abs(joints.rate[: joints.count]).max(axis=1)
         k = int(np.argmax(rates))
         worst = max(worst, (joints.names[k], float(rates[k])), key=lambda item: item[1])

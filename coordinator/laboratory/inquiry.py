@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from coordinator.analysis.counting import count
-from coordinator.analysis.equilibrium import refuse_forward
+from coordinator.analysis.equilibrium import refuse_forward, resting
 from coordinator.analysis.linear import linear_at
 from coordinator.analysis.modes import Modes, modes_of
-from coordinator.analysis.resting import resting
 from coordinator.continuation.reconfigure import with_settings
 from coordinator.couplings import Centralized
 from coordinator.couplings.centralized.equations import Equations

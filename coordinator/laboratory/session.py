@@ -41,11 +41,10 @@ from coordinator.laboratory.acts import (
 from coordinator.laboratory.diary import START, Diary, write_ending
 from coordinator.laboratory.ghost import Ghost, why_no_ghost
 from coordinator.laboratory.hand import Hand
-from coordinator.laboratory.history import History, Kept, keep, stand_again
+from coordinator.laboratory.history import History, Kept, Stretches, keep, stand_again, turn_page
 from coordinator.laboratory.inquiry import Inquiry
 from coordinator.laboratory.pace import Pace
 from coordinator.laboratory.snapshot import Notice, Snapshot, Window
-from coordinator.laboratory.stretches import Stretches, turn_page
 from coordinator.record.run import Run
 from coordinator.simulation import Simulation
 from modular.errors import CouplingError, ModelError, RunWarning

@@ -21,9 +21,8 @@ from typing import Any
 import numpy as np
 
 from coordinator.record.context import RecordContext
-from coordinator.record.on_disk import OnDisk, forget_pieces, read_pieces
+from coordinator.record.on_disk import OnDisk, forget_pieces, read_pieces, segments_as_data, segments_from_data
 from coordinator.record.recorder import Segment
-from coordinator.record.segments_as_data import segments_as_data, segments_from_data
 from coordinator.record.series import digest_of
 from modular.elements import Array
 from modular.errors import ModelError, RunWarning

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from coordinator.record.archive import finite
-from coordinator.record.coordinates import Column, along_axes
+from coordinator.record.turning import Column, along_axes
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.ledger import LEDGER

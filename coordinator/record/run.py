@@ -12,8 +12,7 @@ import numpy as np
 
 from coordinator.record.archive import legible, read, write
 from coordinator.record.at_a_glance import as_html, summary, worst_violation
-from coordinator.record.beginning import Listed
-from coordinator.record.recorder import Segment
+from coordinator.record.recorder import Listed, Segment
 from coordinator.record.series import digest_of, parts_of
 from modular.assembly import Assembly
 from modular.body import Body, Fellows

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coordinator.building.homes import ForceHome
+from coordinator.building import ForceHome
 from coordinator.record.ever import Ever, Flags, Made
 from coordinator.record.run import Run
 from coordinator.system import System

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ENGINES = ("tectonic", "lualatex", "pdflatex", "xelatex")
 KINDS = (".tex", ".md", ".c", ".pdf")
-PATIENCE = 120  # [s] for a TeX engine
+LATEX_SECONDS = 120  # [s] for a TeX engine
 
 
 def equations(
@@ -145,7 +145,7 @@ def _write(written: Written, out: Path, more: list[Section]) -> None:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=PATIENCE,
+            timeout=LATEX_SECONDS,
         )
         made = source.with_suffix(".pdf")
         if done.returncode or not made.is_file():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,6 +104,32 @@ Silence = Annotated[
         rich_help_panel=PANEL,
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Who moves the bodies, and where."""
+
+    workers: Workers = None
+    launcher: LauncherName = None
+    hosts: Hosts = None
+    python: PythonThere = None
+    scheduler: Scheduler = None
+    bind: Bind = None
+
+    def config(self, console: Console) -> Any:
+        """Where a run looks for its workers, or why the options make no sense together."""
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        return launch_config_for(console, options.pop("workers"), options.pop("launcher"), **options)
+
+
+@dataclass(frozen=True)
+class LaunchByKeys(Launch):
+    """The same with keys, where others may take part."""
+
+    keys: OwnKeys = None
+    authorized: Authorized = None
+    silence: Silence = None
 
 
 def launch_config_for(console: Console, workers: int | None, launcher: str | None, **options: Any) -> Any:

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from modular.errors import ModelError
-from scenarios.commands.launch_options import (
-    Bind,
-    Hosts,
-    LauncherName,
-    PythonThere,
-    Scheduler,
-    Workers,
-    launch_config_for,
-)
+from scenarios.commands.launch_options import Launch
+from scenarios.grouped import grouped
 from scenarios.options import CouplingName, Overwrite, RuleName, Settings, Step
 from scenarios.steps import DEFAULT_STEP
 from scenarios.target import load, times
@@ -33,6 +27,37 @@ if TYPE_CHECKING:
 DEFAULT_SAMPLE_SECONDS = 1e-3  # seconds between two samples of the record, unless said otherwise
 
 
+@dataclass(frozen=True)
+class Pace:
+    """How time goes when the page opens."""
+
+    play: Annotated[bool, typer.Option("--play", help="Start moving at once, instead of paused.")] = False
+    speed: Annotated[
+        float,
+        typer.Option(
+            metavar="FACTOR", min=0.0, help="Speed of the simulated time: 1 for real time, 0 for as fast as possible."
+        ),
+    ] = 1.0
+
+
+@dataclass(frozen=True)
+class Page:
+    """Where the page is served, and until when."""
+
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True
+    port: Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="Port of the page; 0: any free one.")] = 0
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address at which the page is served.")] = "127.0.0.1"
+    anywhere: Annotated[
+        bool,
+        typer.Option(
+            "--anywhere",
+            help="Allow an address that other machines can reach; whoever has the token of the page has access.",
+        ),
+    ] = False
+    stay: Annotated[bool, typer.Option("--stay", help="Go on when the last page is closed; Ctrl-C ends it.")] = False
+
+
+@grouped
 def live(
     target: Annotated[
         str,
@@ -52,23 +77,12 @@ def live(
             metavar="TICKS", min=1, help="Ticks from one sample to the next; default: a sample every millisecond."
         ),
     ] = None,
-    play: Annotated[bool, typer.Option("--play", help="Start moving at once, instead of paused.")] = False,
-    speed: Annotated[
-        float,
-        typer.Option(
-            metavar="FACTOR", min=0.0, help="Speed of the simulated time: 1 for real time, 0 for as fast as possible."
-        ),
-    ] = 1.0,
+    pace: Pace = Pace(),
     at_end: Annotated[
         bool,
         typer.Option("--at-end", help="With a run folder: go on from where the run ended, not from its beginning."),
     ] = False,
-    workers: Workers = None,
-    launcher: LauncherName = None,
-    hosts: Hosts = None,
-    python: PythonThere = None,
-    scheduler: Scheduler = None,
-    bind: Bind = None,
+    launch: Launch = Launch(),  # noqa: B008
     out: Annotated[
         Path | None,
         typer.Option(
@@ -76,17 +90,7 @@ def live(
         ),
     ] = None,
     overwrite: Overwrite = False,
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
-    port: Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="Port of the page; 0: any free one.")] = 0,
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address at which the page is served.")] = "127.0.0.1",
-    anywhere: Annotated[
-        bool,
-        typer.Option(
-            "--anywhere",
-            help="Allow an address that other machines can reach; whoever has the token of the page has access.",
-        ),
-    ] = False,
-    stay: Annotated[bool, typer.Option("--stay", help="Go on when the last page is closed; Ctrl-C ends it.")] = False,
+    page: Page = Page(),
 ) -> None:
     """Open a mechanism in a browser: watch it, cut and make joints, grab bodies, change anything while it moves.
 
@@ -115,28 +119,26 @@ def live(
         from scenarios.laboratory.gate import check_host
         from scenarios.laboratory.opening import Laboratory
 
-        check_host(host, anywhere=anywhere)  # before anything is made
-        launch_config = launch_config_for(
-            console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind
-        )  # fmt: skip
+        check_host(page.host, anywhere=page.anywhere)  # before anything is made
+        launch_config = launch.config(console)
         simulation = _simulation(
-            console, target, dt, settings, coupling, rule, record_every, workers, launch_config, at_end
+            console, target, dt, settings, coupling, rule, record_every, launch.workers, launch_config, at_end
         )
         folder = closing.enter_context(_folder(target, out, overwrite))
         try:
-            session = Session(simulation, folder.path, speed=speed)
+            session = Session(simulation, folder.path, speed=pace.speed)
         except BaseException:
             simulation.close()
             raise
         closing.callback(_close, console, session, folder.path)
-        lab = closing.enter_context(Laboratory(session, host=host, port=port, anywhere=anywhere))
+        lab = closing.enter_context(Laboratory(session, host=page.host, port=page.port, anywhere=page.anywhere))
         print(lab.url, flush=True)
-        if play:
+        if pace.play:
             session.post(Resume())
-        if browser and not lab.open_browser():
+        if page.browser and not lab.open_browser():
             say(console, "no browser could be opened; open the address above in one.")
         try:
-            lab.wait(stay=stay)
+            lab.wait(stay=page.stay)
         except KeyboardInterrupt:
             say(console, "ended.")
 

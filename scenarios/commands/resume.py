@@ -11,18 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modular.errors import ModelError
-from scenarios.commands.launch_options import (
-    Authorized,
-    Bind,
-    Hosts,
-    LauncherName,
-    OwnKeys,
-    PythonThere,
-    Scheduler,
-    Silence,
-    Workers,
-    launch_config_for,
-)
+from scenarios.commands.launch_options import LaunchByKeys
+from scenarios.grouped import grouped
 from scenarios.options import Animate, Plot, Until
 from scenarios.report.said import as_lines
 from scenarios.terminal import console_for, refusals, say
@@ -45,21 +35,14 @@ CheckpointEvery = Annotated[
 ]
 
 
+@grouped
 def resume(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="A run folder, as modular run makes it; it is written again.")
     ],
     until: Until = None,
     threads: Annotated[int | None, typer.Option(metavar="N", min=1, help="As for modular run.")] = None,
-    workers: Workers = None,
-    launcher: LauncherName = None,
-    hosts: Hosts = None,
-    python: PythonThere = None,
-    scheduler: Scheduler = None,
-    bind: Bind = None,
-    own_keys: OwnKeys = None,
-    authorized: Authorized = None,
-    silence: Silence = None,
+    launch: LaunchByKeys = LaunchByKeys(),  # noqa: B008
     plot: Plot = True,
     animate: Animate = False,
     checkpoint_every: CheckpointEvery = CHECKPOINT_SECONDS,
@@ -87,11 +70,8 @@ def resume(
         with waiting(console, "loading…"):
             found = _latest(folder)
             end = _end(found, folder, until)
-            launch_config = launch_config_for(
-                console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind, keys=own_keys,
-                authorized=authorized, silence=silence,
-            )  # fmt: skip
-            simulation = found.simulation(threads=threads, workers=workers, launcher=launch_config)
+            launch_config = launch.config(console)
+            simulation = found.simulation(threads=threads, workers=launch.workers, launcher=launch_config)
         if not found.same_bits:
             say(
                 console,
@@ -104,7 +84,7 @@ def resume(
             recorded, code, why = run_and_keep(console, simulation, end, place, checkpoints, plot=plot)
             words = verdict(simulation, code)
             show_run(console, recorded, folder, code, plot=plot, animate=animate)
-        if workers is not None:
+        if launch.workers is not None:
             print_workers(console, simulation.workers)
         print_verdict(console, words)
         end_early(recorded, folder, code, why)

@@ -8,18 +8,7 @@ from typing import Annotated
 import typer
 
 from modular.errors import ModelError
-from scenarios.commands.launch_options import (
-    Authorized,
-    Bind,
-    Hosts,
-    LauncherName,
-    OwnKeys,
-    PythonThere,
-    Scheduler,
-    Silence,
-    Workers,
-    launch_config_for,
-)
+from scenarios.commands.launch_options import LaunchByKeys
 from scenarios.commands.resume import kept_on_the_way
 from scenarios.commands.running import (
     assembled,
@@ -33,11 +22,13 @@ from scenarios.commands.running import (
     show_run,
     verdict,
 )
+from scenarios.grouped import grouped
 from scenarios.options import KEPT, Animate, Overwrite, Plot, Settings, Step, Until
 from scenarios.target import load, times
 from scenarios.terminal import console_for, refusals
 
 
+@grouped
 def run(
     target: Annotated[
         str,
@@ -89,15 +80,7 @@ def run(
             help="Number of threads; default: the fastest. Results are bitwise identical for any number.",
         ),
     ] = None,
-    workers: Workers = None,
-    launcher: LauncherName = None,
-    hosts: Hosts = None,
-    python: PythonThere = None,
-    scheduler: Scheduler = None,
-    bind: Bind = None,
-    own_keys: OwnKeys = None,
-    authorized: Authorized = None,
-    silence: Silence = None,
+    launch: LaunchByKeys = LaunchByKeys(),  # noqa: B008
     project_velocities: Annotated[
         bool,
         typer.Option(
@@ -183,13 +166,18 @@ def run(
         if out is not None and str(out) in ("", "."):
             raise ModelError("--out: give a folder of its own for the run, such as --out runs/mine.")
         with RunFolder(out or RUNS / Path(target).stem, overwrite=overwrite, numbered=out is None) as folder:
-            launch_config = launch_config_for(
-                console, workers, launcher, hosts=hosts, python=python, scheduler=scheduler, bind=bind, keys=own_keys,
-                authorized=authorized, silence=silence,
-            )  # fmt: skip
+            launch_config = launch.config(console)
             with (
                 prepare(
-                    console, assembly, dt, chosen, record_every, project_velocities, threads, workers, launch_config
+                    console,
+                    assembly,
+                    dt,
+                    chosen,
+                    record_every,
+                    project_velocities,
+                    threads,
+                    launch.workers,
+                    launch_config,
                 ) as simulation,
                 kept_on_the_way(console, simulation, folder.path, checkpoint_every) as checkpoints,
             ):
@@ -202,7 +190,7 @@ def run(
                     recorded, measured = held_against(console, simulation, recorded, folder)
                 words = verdict(simulation, code, measured)
                 show_run(console, recorded, folder.path, code, plot=plot, animate=animate)
-        if workers is not None:
+        if launch.workers is not None:
             print_workers(console, simulation.workers)
         print_verdict(console, words)
         end_early(recorded, folder.path, code, why)

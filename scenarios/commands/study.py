@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modular.errors import ModelError
+from scenarios.commands.study_varied import Variants, study_varied
+from scenarios.grouped import grouped
 from scenarios.options import Scenario, Settings
 from scenarios.target import load
 from scenarios.terminal import INTERRUPTED, complain, console_for, leave_out, refusals, say
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from scenarios.study.study import Study
 
 
+@grouped
 def study(
     target: Scenario,
     dt: Annotated[
@@ -73,38 +76,7 @@ def study(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder of the study; default: studies/NAME.")
     ] = None,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=…",
-            help="Numbers of the model instead, by their dotted names: upper.masses.0=0.5,1,2 (several give a grid) or =0.5..2 "
-            "(sampled). All variants run at once.",
-        ),
-    ] = None,
-    samples: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Variants of ranges; default: 64.", show_default=False)
-    ] = None,
-    sampling: Annotated[str, typer.Option(metavar="WAY", help="latin (hypercube), sobol or random.")] = "latin",
-    seed: Annotated[int, typer.Option(metavar="N", help="Of the samples.")] = 0,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Of --vary: a Dask scheduler, or the file it wrote; its workers run blocks of variants.",
-            show_default=False,
-        ),
-    ] = None,
-    indices: Annotated[
-        bool,
-        typer.Option(
-            "--indices",
-            help="Of --vary with ranges: which share of the spread each number brings, alone and with the others (Sobol); "
-            "--samples N makes N (p + 2) variants for p numbers.",
-        ),
-    ] = False,
-    show: Annotated[
-        str | None, typer.Option(metavar="PORT", help="Of --vary: the port that is drawn; default: the last.")
-    ] = None,
+    variants: Variants = Variants(),  # noqa: B008
 ) -> None:
     """Run a model with many steps and couplings; fit orders of convergence, draw error against step and against work.
 
@@ -133,20 +105,12 @@ def study(
     A case that diverges is a result. Exit code: 0 done, 2 refused, 130 interrupted.
     """
     console = console_for()
-    if vary:
-        from scenarios.commands.study_varied import study_varied
-
-        study_varied(
-            console, target, settings, vary, (samples, sampling, seed, indices), show, (dt, until, coupling, out), scheduler,
-            {"--sweep": sweep, "--reference": reference, "--reference-dt": reference_dt, "--jobs": jobs},
-        )  # fmt: skip
+    if variants.vary:
+        others = {"--sweep": sweep, "--reference": reference, "--reference-dt": reference_dt, "--jobs": jobs}
+        study_varied(console, target, settings, variants, (dt, until, coupling, out), others)
         return
     with refusals():
-        of_numbers = {
-            "--samples": samples, "--sampling": sampling != "latin", "--seed": seed, "--scheduler": scheduler, "--indices": indices,
-            "--show": show,
-        }  # fmt: skip
-        leave_out(of_numbers, "is for numbers that differ; say which by --vary, or leave it out.")
+        leave_out(variants.given, "is for numbers that differ; say which by --vary, or leave it out.")
         from scenarios.report.progress import waiting
         from scenarios.report.said import tell_unseen
         from scenarios.study.grid import read_grid

@@ -6,8 +6,9 @@ import shlex
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,11 +24,61 @@ if TYPE_CHECKING:
 Given = tuple[str | None, float | None, list[str] | None, Path | None]
 
 
+@dataclass(frozen=True)
+class Variants:
+    """Which numbers of a model differ, and how."""
+
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=…",
+            help="Numbers of the model instead, by their dotted names: upper.masses.0=0.5,1,2 (several give a grid) or =0.5..2 "
+            "(sampled). All variants run at once.",
+        ),
+    ] = None
+    samples: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Variants of ranges; default: 64.", show_default=False)
+    ] = None
+    sampling: Annotated[str, typer.Option(metavar="WAY", help="latin (hypercube), sobol or random.")] = "latin"
+    seed: Annotated[int, typer.Option(metavar="N", help="Of the samples.")] = 0
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Of --vary: a Dask scheduler, or the file it wrote; its workers run blocks of variants.",
+            show_default=False,
+        ),
+    ] = None
+    indices: Annotated[
+        bool,
+        typer.Option(
+            "--indices",
+            help="Of --vary with ranges: which share of the spread each number brings, alone and with the others (Sobol); "
+            "--samples N makes N (p + 2) variants for p numbers.",
+        ),
+    ] = False
+    show: Annotated[
+        str | None, typer.Option(metavar="PORT", help="Of --vary: the port that is drawn; default: the last.")
+    ] = None
+
+    @property
+    def given(self) -> dict[str, object]:
+        """What was typed of them beside `--vary` itself."""
+        return {
+            f"--{field.name}": value
+            for field in fields(self)
+            if field.name != "vary" and (value := getattr(self, field.name)) != field.default
+        }
+
+
 def study_varied(
-    console: Console, target: str, settings: Sequence[str] | None, vary: Sequence[str],
-    sampled: tuple[int | None, str, int, bool], show: str | None, given: Given, scheduler: str | None,
+    console: Console,
+    target: str,
+    settings: Sequence[str] | None,
+    variants: Variants,
+    given: Given,
     others: Mapping[str, Any],
-) -> None:  # fmt: skip
+) -> None:
     """Run all variants, or those that a folder does not hold yet, and write what comes out."""
     from scenarios.report.first_use import compiling
     from scenarios.study.varied import ensemble_of, read_varied, refuse_settings, watched_port, write_study
@@ -39,12 +90,14 @@ def study_varied(
             raise ModelError(
                 "--vary: one coupling at a time; type the command once for each, with a folder of its own."
             )
-        varied = read_varied(vary, *sampled[:3], indices=sampled[3])
+        varied = read_varied(
+            variants.vary or [], variants.samples, variants.sampling, variants.seed, indices=variants.indices
+        )
         refuse_settings(target, [*varied.values, *varied.spreads])
         model, _ = load(target, list(settings or []) or None)
         step = _step(dt) if dt is not None else float(model.suggested.get("dt", 1e-4))
         end = until if until is not None else float(model.suggested.get("until", 1.0))
-        port = watched_port(model, show)
+        port = watched_port(model, variants.show)
         folder = out or Path("studies") / f"{Path(target).stem}-varied"
         done = ensemble_of(model, varied, coupling[0] if coupling else None, step, end, folder)
         words = f"{len(done)} variants" + (f", one after the other: {done.apart}" if done.apart else ", side by side")
@@ -53,7 +106,7 @@ def study_varied(
             warnings.simplefilter("always", RunWarning)
             try:
                 with compiling(console, bar=False):
-                    done.run(end, progress=lambda ensemble: _tell(console, ensemble), cluster=scheduler)
+                    done.run(end, progress=lambda ensemble: _tell(console, ensemble), cluster=variants.scheduler)
             except KeyboardInterrupt:
                 complain(
                     f"interrupted; {done.done} of {len(done)} variants are kept in {folder}. Type the same command again to go on."

@@ -156,9 +156,9 @@ def follow_violations(
     """Positions of all ports in the motion whose joints, or bodies, or both, are violated as those of a run are."""
     from coordinator.couplings import Centralized
     from coordinator.couplings.centralized.equations import Equations
-    from coordinator.couplings.centralized.following import follow
     from coordinator.couplings.centralized.solver import NoSolution
     from coordinator.simulation import Simulation
+    from scenarios.comparison.following import follow
 
     ends = sorted({tick for s in assembly.schedule if s.time is not None if (tick := round(s.time / run.dt)) > 0})
     last = int(run.ticks[-1])

@@ -16,9 +16,8 @@ from coordinator.couplings.centralized.equations import Equations
 from coordinator.equations.common_formulas import CommonFormulas
 from coordinator.equations.courses import TIME
 from coordinator.equations.formulas import OPEN
-from coordinator.equations.numbers import function_of
 from coordinator.equations.sights import Sight
-from coordinator.equations.written import Written
+from coordinator.equations.written import Written, function_of
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import CouplingError, ModelError, RunWarning

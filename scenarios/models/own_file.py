@@ -189,7 +189,7 @@ def _setting(key: str, node: Node, scope: Scope) -> Any:
     if key == "coupling":
         import coordinator.equations.formulas  # so that these are known by name
         import coordinator.equations.generated  # noqa: F401
-        from coordinator.couplings.named import coupling_named
+        from coordinator.couplings.coupling import coupling_named
 
         try:
             coupling_named(value, "coupling")

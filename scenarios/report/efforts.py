@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coordinator.record.coordinates import Column, anything_acts, coordinates, efforts, some_samples
 from coordinator.record.run import Run
+from coordinator.record.turning import Column, anything_acts, coordinates, efforts, some_samples
 from scenarios.report.page import (
     COLOURS,
     MAX_CURVES,

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from coordinator import Run
 from coordinator.analysis import Workspace
-from coordinator.record.coordinates import coordinates
+from coordinator.record.turning import coordinates
 from scenarios.report.page import GREY, sheet
 from scenarios.report.summary import plain_table
 

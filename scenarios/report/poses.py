@@ -11,8 +11,7 @@ import numpy as np
 from coordinator import Run
 from coordinator.analysis import Equilibrium, Mobility, Modes, Motion, Statics
 from coordinator.analysis.modes import shown_size
-from coordinator.analysis.ports import port_places, whole
-from coordinator.analysis.posed import posed
+from coordinator.analysis.ports import port_places, posed, whole
 from modular import Assembly
 from modular.elements import Array
 from modular.port import GROUND
@@ -23,7 +22,7 @@ from scenarios.report.view import View, choose_view
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST = 6  # panels
+MOST_POSES = 6  # panels
 PHASES = (0.125, 0.25, 0.375, 0.5)  # of a period, drawn lightly beside its beginning
 ARROW = 0.22  # of the extent: the largest force
 NOTHING = 1e-9  # of the largest force: what is no more is rounding
@@ -35,7 +34,7 @@ Panel = tuple[str, list[Array]]  # what is above it, and the poses in it: the la
 def draw_modes(found: Modes, title: str) -> Figure:
     """The slowest modes that swing, then those that grow or decay, then those that drift: in grey where all is in the middle."""
     values = found.eigenvalues
-    order = sorted(range(len(values)), key=lambda k: (not values[k].imag, not values[k], k))[:MOST]
+    order = sorted(range(len(values)), key=lambda k: (not values[k].imag, not values[k], k))[:MOST_POSES]
     panels = []
     for k in sorted(order):
         panels.append((_mode(found, k), [*found.poses(k, PHASES)[::-1], *found.poses(k, [0.0])]))
@@ -47,7 +46,7 @@ def draw_modes(found: Modes, title: str) -> Figure:
 def draw_mobility(found: Mobility, title: str) -> Figure:
     """Each free motion: where the model stands in grey, and where that leads, both ways; joints that share loads in red."""
     here, panels = whole(found.rest), []
-    for motion in found.motions[:MOST]:
+    for motion in found.motions[:MOST_POSES]:
         way = motion.velocities * shown_size(found.assembly, found.rest, motion.velocities)
         panels.append((_motion(motion), [here - way, here - 0.5 * way, here + 0.5 * way, here + way]))
     more = f", {len(panels)} of them" if len(panels) < found.freedoms else ""

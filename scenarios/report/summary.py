@@ -14,9 +14,9 @@ from rich.text import Text
 
 from coordinator.record.across import internal_errors, joint_forces, joint_gaps, joint_turns, ledgers, reading
 from coordinator.record.at_a_glance import leaked_within
-from coordinator.record.coordinates import anything_acts, coordinates, efforts, some_samples
 from coordinator.record.ever import Ever
 from coordinator.record.run import Run
+from coordinator.record.turning import anything_acts, coordinates, efforts, some_samples
 from modular.elements import Array
 from modular.ledger import LEDGER
 from scenarios.report.balance import Balance, balance

@@ -18,9 +18,9 @@ from components import (
 )
 from components.sensors import AngleBetween
 from coordinator import Glued, Simulation
-from coordinator.record.coordinates import along_axes, some_samples
 from coordinator.record.export import columns
 from coordinator.record.sensors import exerted, worked_out
+from coordinator.record.turning import along_axes, some_samples
 from modular import Assembly, ModelError
 
 

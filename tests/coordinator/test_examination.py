@@ -11,7 +11,7 @@ import zoo
 from campaign import more
 from components import Beam, Distance, Fixed, ModalBody, Revolute, Rod, Spherical, SpringDamper
 from coordinator import Glued, Penalty, Shannon, Simulation, examine
-from coordinator.checks.softness import joint_share
+from coordinator.checks.examination import joint_share
 from modular import Assembly, Limit
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from coordinator.distributed.protocol import Deadlines, Link, Member, Neighbour, RunFailed
 from coordinator.distributed.protocol.frames import Frame, Header, Kind, decode, encode, key_of
-from coordinator.distributed.protocol.inbox import ACCEPTED
-from coordinator.distributed.workers.expected_frames import HEAD, checksum, recognised, write
+from coordinator.distributed.protocol.link import ACCEPTED
+from coordinator.distributed.workers.driver import HEAD, checksum, recognised, write
 from modular import ModelError
 
 RUN, STEP, STAGE = 0x11223344, 0x1234567890, 513

@@ -9,7 +9,7 @@ from campaign import later, shortened
 from coordinator import Glued, Simulation
 from coordinator.couplings.compositions import ORDERS, stages
 from coordinator.couplings.interface import verbs
-from coordinator.couplings.interface.elimination import eliminate, neighbours_of
+from coordinator.couplings.interface.layout import eliminate, neighbours_of
 from coordinator.couplings.interface.segments import segments_of
 from coordinator.engine.program import perform
 from modular.elements import STEP

@@ -10,8 +10,7 @@ import coordinator.distributed.workers.distributed_run as distributed_run
 import scenarios
 from campaign import each_once, named
 from coordinator import Simulation
-from coordinator.distributed.workers.load_balancing import balanced_parts
-from coordinator.distributed.workers.partition import partition
+from coordinator.distributed.workers.partition import balanced_parts, partition
 from coordinator.distributed.workers.worker_pool import WorkerInfo
 from modular import Cut, ModelError
 from modular.port import GROUND

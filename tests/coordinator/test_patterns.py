@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from coordinator.couplings.centralized.patterns import Pattern, bordered, with_numbers
+from coordinator.couplings.centralized.saddle import Pattern, bordered, with_numbers
 
 
 @pytest.fixture(params=range(5))

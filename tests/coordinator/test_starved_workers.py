@@ -19,7 +19,7 @@ from coordinator import LaunchConfig, Simulation
 from coordinator.distributed.launchers import ByHand, Subprocess
 from coordinator.distributed.protocol import Deadlines
 from coordinator.distributed.workers.capped_clock import MAX_GAP, CappedClock
-from coordinator.distributed.workers.process_monitor import ProcessMonitor
+from coordinator.distributed.workers.worker_handle import ProcessMonitor
 from waiting import wait_for
 
 UNTIL, SILENCE = 0.1, 2.0

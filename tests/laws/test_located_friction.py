@@ -32,7 +32,7 @@ from components import (
 from coordinator import BlackBox, Checkpoints, Glued, Penalty, Relaxed, Simulation, resume
 from coordinator.checks.examination import examine
 from coordinator.continuation.reconfigure import with_settings
-from coordinator.couplings.orders import order_of
+from coordinator.couplings.compositions import order_of
 from coordinator.record.sensors import exerted
 from modular import Assembly, ModelError
 from rubbing_chain import RubbingChain

@@ -32,7 +32,7 @@ from components import (
     TorsionSpring,
 )  # fmt: skip
 from coordinator import Checkpoints, Glued, Penalty, Relaxed, Simulation, resume
-from coordinator.couplings.orders import order_of
+from coordinator.couplings.compositions import order_of
 from modular import Apply, Assembly, ModelError
 
 STEPS = (8e-3, 4e-3, 2e-3, 1e-3, 5e-4)

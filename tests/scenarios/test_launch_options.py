@@ -1,5 +1,8 @@
 """Where `modular run` finds its workers: what it refuses, and that the bits do not depend on it."""
 
+import inspect
+from dataclasses import dataclass
+
 import pytest
 from rich.console import Console
 
@@ -9,6 +12,7 @@ from coordinator.distributed.launchers import ByHand, Dask, Ssh, Subprocess
 from modular import ModelError
 from scenarios.cli import app
 from scenarios.commands.launch_options import launch_config_for
+from scenarios.grouped import grouped
 
 
 @pytest.fixture(autouse=True)
@@ -94,3 +98,24 @@ def test_an_address_that_others_reach_gets_keys_by_itself():
     assert result.exit_code == 0, result.stderr
     assert run("--workers", "2", "--out", "closed").exit_code == 0
     assert Run.load("open").digest == Run.load("closed").digest
+
+
+@dataclass(frozen=True)
+class Pair:
+    left: int = 1
+    right: str = "b"
+
+
+def test_options_that_belong_together_are_options_of_the_command():
+    seen = []
+
+    @grouped
+    def command(first: int, pair: Pair = Pair(), last: bool = False) -> None:
+        seen.append((first, pair, last))
+
+    shown = inspect.signature(command).parameters
+    assert [(name, option.default) for name, option in shown.items()] == [
+        ("first", inspect.Parameter.empty), ("left", 1), ("right", "b"), ("last", False),
+    ]  # fmt: skip
+    command(first=3, left=4, right="c", last=True)
+    assert seen == [(3, Pair(4, "c"), True)]

@@ -18,6 +18,7 @@ from math import sqrt
 
 import numpy as np
 
+from components.bodies.answering import answering
 from components.bodies.beam.kernels import (
     assemble,
     eliminate,
@@ -304,9 +305,10 @@ def follow(weights: Array, motion: Array, axes: Array, turn: Array, shown: Array
 
 
 @kernel
-def respond_rows(start: int, stop: int, bodies: View, elements: View, dt: float) -> None:
-    """B of every attached element where it is predicted to be in dt: forces move the slice that they act on at once, and no
+def respond_rows(start: int, stop: int, bodies: View, elements: View, ahead: bool) -> None:
+    """B of every attached element where it stands or is predicted to be: forces move the slice that they act on at once, and no
     other."""
+    dt = elements.clock[STEP] if ahead else 0.0
     turn, _ = turns(bodies.q)
     place, rate, now = nodes(bodies.q)
     values, motion = pairs(bodies.q)
@@ -327,18 +329,7 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, dt: float)
                     response[c, first + m] = shown[c]
 
 
-@loop
-def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """How bodies answer where they stand."""
-    respond_rows(start, stop, bodies, elements, 0.0)
-    return NO_FAILED_ROW
-
-
-@loop
-def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """How they answer where forces act in a tick."""
-    respond_rows(start, stop, bodies, elements, elements.clock[STEP])
-    return NO_FAILED_ROW
+respond_loop, respond_predicted_loop = answering(__name__, respond_rows)
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from components.bodies.answering import answering
 from components.bodies.modal.kernels import FOUND, answer, cross, spins, wheels
 from components.bodies.modal.showing import (
     MODES,
@@ -72,13 +73,14 @@ def write(bodies: View, elements: View, n: int, e: int, c: int, torque: Array, c
 
 
 @kernel
-def respond_rows(start: int, stop: int, bodies: View, elements: View, places: View) -> None:
-    """B of every attached element where bodies are, at `places`: L^-1 of what a force does there, L L^T the mass matrix with the
+def respond_rows(start: int, stop: int, bodies: View, elements: View, ahead: bool) -> None:
+    """B of every attached element: L^-1 of what a force does there, L L^T the mass matrix with the
     modes first."""
     pose, _p, _r, _s = poses(bodies.gravity)
     turn, _t, _u = turns(bodies.gravity)
     torque, _v, _w, _x = spins(bodies.gravity)
     inertia, root = wheels(bodies.gravity)
+    places = bodies.next_q if ahead else bodies.q
     for n in range(start, stop):
         modes, mix = int(bodies.sizes[MODES]), bodies.mix[n]
         lift(places[n], pose)
@@ -97,18 +99,7 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, places: Vi
                 write(bodies, elements, n, e, c, torque, FOUND)
 
 
-@loop
-def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """How bodies answer where they stand."""
-    respond_rows(start, stop, bodies, elements, bodies.q)
-    return NO_FAILED_ROW
-
-
-@loop
-def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """How they answer where forces act in a tick."""
-    respond_rows(start, stop, bodies, elements, bodies.next_q)
-    return NO_FAILED_ROW
+respond_loop, respond_predicted_loop = answering(__name__, respond_rows)
 
 
 @kernel

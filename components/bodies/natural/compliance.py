@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from components.bodies.answering import answering
 from components.bodies.natural.kernels import differences, pair, predict, states
 from components.bodies.natural.showing import combine, most
 from components.bodies.scheme import BETA, BURDEN, GAMMA
@@ -67,12 +68,13 @@ def answer_of(
 
 
 @kernel
-def respond_rows(start: int, stop: int, bodies: View, elements: View, dt: float) -> None:
-    """B of every attached element of a rigid body where it is predicted to be in dt: three translations, three rotations.
+def respond_rows(start: int, stop: int, bodies: View, elements: View, ahead: bool) -> None:
+    """B of every attached element of a rigid body where it stands or is predicted to be: three translations, three rotations.
 
     Mass-normalised, B B^T = C M_c^-1 C^T with M_c^-1 = M^-1 - M^-1 H^T S^-1 H M^-1: a body whose internal constraints hold moves
     as a rigid body, so the constrained compliance needs no more than its mass centre and principal axes.
     """
+    dt = elements.clock[STEP] if ahead else 0.0
     centre, axes, weights = like(bodies.centre), like(bodies.axes), like(bodies.fall)
     middle, point = like(bodies.point), like(bodies.point)
     response, arm, turns = answers(elements.response)
@@ -96,18 +98,7 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, dt: float)
             scatter(response, elements.response, indices_slot(bodies.attached, k, n, stop, bodies.numbers))
 
 
-@loop
-def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """How bodies answer where they stand."""
-    respond_rows(start, stop, bodies, elements, 0.0)
-    return NO_FAILED_ROW
-
-
-@loop
-def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """How they answer where forces act in a tick."""
-    respond_rows(start, stop, bodies, elements, elements.clock[STEP])
-    return NO_FAILED_ROW
+respond_loop, respond_predicted_loop = answering(__name__, respond_rows)
 
 
 roots = shaped(types.float64, lambda square: [square])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import cos, sin, sqrt
 
+from components.bodies.answering import answering
 from components.bodies.posed.kernels import (
     SPACE,
     by_spin,
@@ -197,8 +198,9 @@ def principal(turn: Array, inertia: Array, axes: Array) -> None:
 
 
 @kernel
-def respond_rows(start: int, stop: int, bodies: View, elements: View, dt: float) -> None:
-    """B of every attached element where it is predicted to be in dt; nothing feels the one constraint, of the quaternion."""
+def respond_rows(start: int, stop: int, bodies: View, elements: View, ahead: bool) -> None:
+    """B of every attached element where it stands or is predicted to be; nothing feels the one constraint, of the quaternion."""
+    dt = elements.clock[STEP] if ahead else 0.0
     turn, axes, _turn = turns(bodies.q)
     arm, _, _square = sums(bodies.q)
     q, v, now = states(bodies.q)
@@ -212,18 +214,7 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, dt: float)
             answer(bodies.weights[n, k], turn, axes, slip, arm, elements.response[bodies.attached[n, k]])
 
 
-@loop
-def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """How bodies answer where they stand."""
-    respond_rows(start, stop, bodies, elements, 0.0)
-    return NO_FAILED_ROW
-
-
-@loop
-def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """How they answer where forces act in a tick."""
-    respond_rows(start, stop, bodies, elements, elements.clock[STEP])
-    return NO_FAILED_ROW
+respond_loop, respond_predicted_loop = answering(__name__, respond_rows)
 
 
 @loop

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from components.bodies.answering import answering
 from components.bodies.posed.kick_work import exclude_flight
 from components.bodies.subassembly.dynamics import collect, compose, factorise_mass, momentum_of, pass_down, solve
 from components.bodies.subassembly.kernels import unsound
@@ -383,28 +384,17 @@ def tell(bodies: View, elements: View, n: int, found: int) -> None:
 
 
 @kernel
-def respond_at(bodies: View, elements: View, n: int, q: Array) -> None:
-    """B of every attached element at q: B B^T = J M^-1 J^T in as many columns as the elements move in independent ways."""
-    place_links(bodies, n, q)
-    factorise_mass(bodies, n)
-    count = span(bodies, elements, n)
-    tell(bodies, elements, n, count)
-
-
-@loop
-def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """How bodies answer where they stand."""
+def respond_rows(start: int, stop: int, bodies: View, elements: View, ahead: bool) -> None:
+    """B of every attached element: B B^T = J M^-1 J^T in as many columns as the elements move in independent ways."""
+    q = bodies.next_q if ahead else bodies.q
     for n in range(start, stop):
-        respond_at(bodies, elements, n, bodies.q[n])
-    return NO_FAILED_ROW
+        place_links(bodies, n, q[n])
+        factorise_mass(bodies, n)
+        count = span(bodies, elements, n)
+        tell(bodies, elements, n, count)
 
 
-@loop
-def respond_predicted_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """How they answer where forces act in a tick."""
-    for n in range(start, stop):
-        respond_at(bodies, elements, n, bodies.next_q[n])
-    return NO_FAILED_ROW
+respond_loop, respond_predicted_loop = answering(__name__, respond_rows)
 
 
 @loop

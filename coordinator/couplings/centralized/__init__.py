@@ -5,13 +5,12 @@ equations, joints their rows, forces what they exert; nothing is described twice
 """
 
 from coordinator.couplings.centralized.augmented_lagrangian import AugmentedLagrangian
-from coordinator.couplings.centralized.baumgarte import Baumgarte
 from coordinator.couplings.centralized.ggl import GGL
 from coordinator.couplings.centralized.global_penalty import GlobalPenalty
 from coordinator.couplings.centralized.hht import HHT
 from coordinator.couplings.centralized.minimal_coordinates import MinimalCoordinates
 from coordinator.couplings.centralized.solver import Solver
-from coordinator.couplings.centralized.substitution import Substitution
+from coordinator.couplings.centralized.substitution import Baumgarte, Substitution
 
 __all__ = [
     "GGL",

@@ -10,11 +10,10 @@ import numpy as np
 
 from coordinator.couplings.centralized import HHT, Solver
 from coordinator.couplings.centralized.equations import Equations
-from coordinator.couplings.centralized.fastest import find_fastest
+from coordinator.couplings.centralized.explicit import find_fastest
 from coordinator.couplings.centralized.freedoms import find_freedoms
 from coordinator.couplings.centralized.solver import NoSolution, State, finite, settled
-from coordinator.couplings.centralized.whole import Whole, swiftest
-from coordinator.couplings.centralized.works import account, integrated, worth_while
+from coordinator.couplings.centralized.whole import Whole, account, integrated, swiftest, worth_while
 from coordinator.system import System
 from modular.elements import Array
 from modular.errors import CouplingError, ModelError

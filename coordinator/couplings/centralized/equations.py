@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.couplings.centralized.bends import Bends
-from coordinator.couplings.centralized.patterns import Pattern
-from coordinator.couplings.centralized.saddle import Saddle
+from coordinator.couplings.centralized.saddle import Pattern, Saddle
 from coordinator.system import System
 from modular.body import GivesEquations
 from modular.elements import TIME, Array, Indices

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from coordinator.couplings.implicit import IMPLICIT_MARGIN, least_margins, may_be_implicit
 from coordinator.couplings.interface.members import Rows, all_rows
 from coordinator.couplings.interface.mixture import Mixture
-from coordinator.couplings.interface.mixture_events import play
+from coordinator.couplings.interface.projection import play
 from coordinator.couplings.margins import Margins, stability_margins
 from coordinator.engine.program import RangedOperation, compiled
 from coordinator.engine.region import Region

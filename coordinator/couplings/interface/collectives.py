@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from coordinator.couplings.interface.fields import ASKED, numbers_at
-from coordinator.couplings.interface.in_python import AS_LOOP
-from coordinator.couplings.interface.interface_joints import (
+from coordinator.couplings.interface.members import (
     MATRICES,
     InterfaceJoint,
     InterfaceJoints,
     RemoteJoints,
     span,
 )
+from coordinator.couplings.interface.verbs import AS_LOOP
 from coordinator.system import System
 from modular.elements import Array, Elements, Indices
 from modular.kernel import kernel
@@ -34,7 +34,7 @@ from modular.table import Table
 from modular.views import View
 
 # kinds of exchanges: where all stand after a drift and what is open there, velocities and what moves against joints, …
-PLACES, RATES, ANSWERS, AHEAD, LOOKED, RECKONED, MOST, SUMMANDS, SUMS = (
+PLACES, RATES, ANSWERS, AHEAD, LOOKED, RECKONED, LARGEST, SUMMANDS, SUMS = (
     "places", "rates", "answers", "answers ahead", "looked at", "reckoned", "most", "summands", "sums",
 )  # fmt: skip
 SENT_COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -44,7 +44,7 @@ SENT_COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     AHEAD: (("response",), MATRICES[2:]),
     LOOKED: ((), ("rate",)),
     RECKONED: (("velocity",), ("rate",)),
-    MOST: ((), ()),
+    LARGEST: ((), ()),
     SUMMANDS: ((), ()),
     SUMS: ((), ()),
 }  # of elements at a border, and of joints where everybody knows all of them
@@ -86,7 +86,7 @@ class Exchange(Table):
             self.lay(name, shared)
         self._place("others", np.array([other.ctypes.data for other in others], np.int64))
         self.size, self.other_count = len(frame), len(others)
-        receive = receive_largest_loop if kind == MOST else receive_loop
+        receive = receive_largest_loop if kind == LARGEST else receive_loop
         self.loops = {"send": send_loop, "receive": receive, "show": show_loop}
 
     def take(self, sent: Sequence[tuple[int, int, int]], received: Sequence[tuple[int, int, int]], shown: int) -> None:
@@ -120,7 +120,7 @@ class Collectives:
         for kind, (of_elements, of_joints) in SENT_COLUMNS.items():
             first = {who: _joined(_of_elements(system.elements, elements[who], of_elements)) for who in everybody}
             then = {who: _of_joints(joints[who], of_joints, motions) for who in everybody}
-            if kind == MOST:
+            if kind == LARGEST:
                 then = {who: [(interface.most.ctypes.data, ASKED)] for who in everybody}
             elif kind in ADDED_UP and interface_joints.apart:
                 summands, sums = interface.summands.ctypes.data, interface.body_sums.ctypes.data

@@ -35,17 +35,14 @@ from coordinator.couplings.interface.fields import (
     numbers_at,
 )
 from coordinator.couplings.interface.matrices import solve
-from coordinator.couplings.interface.playing import play
-from coordinator.couplings.interface.velocity_stage import kick, weigh
+from coordinator.couplings.interface.velocity_stage import kick, try_flight
 from coordinator.couplings.interface.verbs import (
-    ACCEPT_STEP,
-    BEGIN,
-    CLOSE_PLACES,
     EXERT,
     RESPOND,
     RESTORE_START,
     SAVE_START,
     UPDATE_OPERATOR,
+    play,
 )
 from modular.compliant import DAMPING, STIFFNESS
 from modular.elements import STEP, TIME
@@ -192,9 +189,9 @@ def return_to_start(interface: View, elements: View, h: float, time: float) -> N
 
 
 @kernel
-def slack_of(interface: View, elements: View, share: float) -> Any:
+def slack_of(interface: View, share: float, h: float, tolerance: float) -> Any:
     """Times what joints may leave open: what they may in a try, a share of the least gap that makes all of the effort of a row."""
-    h, way = elements.clock[STEP], np.inf
+    way = np.inf
     for k in range(interface.joint_count):
         if interface.joints[k, LAW] != 0:
             law, speed = numbers_at(interface.joints[k, LAW]), numbers_at(interface.joints[k, GAP_RATE])
@@ -202,22 +199,17 @@ def slack_of(interface: View, elements: View, share: float) -> Any:
             for i in range(interface.joints[k, SIZE]):
                 effort = max(abs(carried[i]), law[3 * i + DAMPING] * abs(speed[i]))
                 way = min(way, 0.5 * h * h * give[i] * effort)
-    return max(1.0, share * way / elements.tolerance[0])
+    return max(1.0, share * way / tolerance)
 
 
 @kernel
 def try_step(interface: View, elements: View, h: float, time: float, turns: int) -> int:
     """The step, with rates as they are expected; who went wrong, or -1."""
-    elements.clock[STEP], elements.clock[TIME] = h, time
-    weigh(interface, elements, interface.start_weight)
-    interface.slack = slack_of(interface, elements, FIRST_SLACK if turns == 0 else SLACK)
-    play(interface, BEGIN)
-    wrong = play(interface, CLOSE_PLACES)
+    interface.slack = slack_of(interface, FIRST_SLACK if turns == 0 else SLACK, h, elements.tolerance[0])
+    wrong = try_flight(interface, elements, h, time)
     interface.slack = 1.0
     if wrong >= 0:
         return wrong
-    weigh(interface, elements, interface.end_weight)
-    play(interface, ACCEPT_STEP)
     interface.matrix = RATES
     play(interface, RESPOND if interface.tried == 1 else UPDATE_OPERATOR)
     return kick(interface, elements)

@@ -13,11 +13,17 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator.couplings.interface.fields import EFFORT, ERROR, FRICTION, GAP_RATE, numbers_at
-from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.reactions import clear_reactions
 from coordinator.couplings.interface.switches import scale_of
 from coordinator.couplings.interface.velocity_stage import factorise_both
-from coordinator.couplings.interface.verbs import COMPUTE_REACTIONS, HOLD_REACTIONS, MEASURE, RENEW_FRICTION, TELL
+from coordinator.couplings.interface.verbs import (
+    COMPUTE_REACTIONS,
+    HOLD_REACTIONS,
+    MEASURE,
+    RENEW_FRICTION,
+    TELL,
+    play,
+)
 from modular.elements import GAIN_STEP, Array
 from modular.friction_rows import (
     ACCELERATION,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from coordinator.couplings.interface.fields import AGAIN, FRICTION, GAP_RATE, PIVOT_SHIFT, RATE, numbers_at
-from coordinator.couplings.interface.playing import largest_of_all, of_all, play
 from coordinator.couplings.interface.position_stage import REGULARISED_STALL_RATIO, STALL_RATIO
 from coordinator.couplings.interface.reactions import clear_reactions, read_rates
 from coordinator.couplings.interface.velocity_stage import MAX_ROUNDS, enter_instant, leave_instant
@@ -25,6 +24,9 @@ from coordinator.couplings.interface.verbs import (
     REEVALUATE,
     SHOW,
     SOLVE,
+    largest_of_all,
+    of_all,
+    play,
 )
 from modular.elements import STEP
 from modular.friction_rows import ACCELERATION, BIAS

@@ -7,6 +7,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 
+from coordinator.couplings.compositions import tell_stages
 from coordinator.couplings.interface import (
     damped,
     deciding,
@@ -25,22 +26,23 @@ from coordinator.couplings.interface import (
     verbs,
 )
 from coordinator.couplings.interface.collectives import Collectives, Exchange
-from coordinator.couplings.interface.in_python import InPython
-from coordinator.couplings.interface.interface_joints import (
+from coordinator.couplings.interface.layout import lay_out
+from coordinator.couplings.interface.members import (
     InterfaceJoint,
     InterfaceJoints,
+    Members,
     NonlinearRows,
     RemoteJoints,
+    all_rows,
     compliant_joints_of,
     interface_joints_of,
+    watched,
 )
-from coordinator.couplings.interface.layout import lay_out
-from coordinator.couplings.interface.members import Members, all_rows, watched
 from coordinator.couplings.interface.segments import PAUSE, segments_of
 from coordinator.couplings.interface.struck import touching, write_touching
 from coordinator.couplings.interface.switches import KEPT_REACTIONS
 from coordinator.couplings.interface.through_joints import lists_of_pieces, take_seats
-from coordinator.couplings.interface.walls import tell_stages
+from coordinator.couplings.interface.verbs import InPython
 from coordinator.engine.program import Operation, compiled, perform
 from coordinator.system import System
 from modular import gluing

@@ -5,12 +5,11 @@ Where contacts or walls count by steps it is taken whole (whole_ticks.py).
 
 from __future__ import annotations
 
+from coordinator.couplings.compositions import walls_are_near
 from coordinator.couplings.interface.fields import SHAPE
-from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.stepping import play_stages
 from coordinator.couplings.interface.switches import expects_switch, has_switched, locate, note_part
-from coordinator.couplings.interface.verbs import DECIDE, TELL
-from coordinator.couplings.interface.walls import walls_are_near
+from coordinator.couplings.interface.verbs import DECIDE, TELL, play
 from coordinator.couplings.interface.whole_ticks import end_pending, weigh_switches
 from modular.elements import STEP, TIME
 from modular.kernel import kernel

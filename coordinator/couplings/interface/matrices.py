@@ -2,7 +2,7 @@
 
     W = sum over bodies of G_b G_b^T,   W x = r
 
-in the order of `elimination.py`. Every block is inverted as a whole, row after row with the largest pivot first; where rows
+in the order of `layout.py`. Every block is inverted as a whole, row after row with the largest pivot first; where rows
 depend on each other the pivots end at rounding, and the rows that are left ask nothing more: their share of x is zero. How much
 of a pivot is rounding is reckoned along with it, for a small one may be all that a heavy body behind a light one shows. What
 has to be done in which order is a list of whole numbers, written once per topology (interface.py).

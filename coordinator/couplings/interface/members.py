@@ -1,14 +1,27 @@
-"""Who takes part in an interface: the joints that it closes, the bodies that it moves, and the forces that act among them."""
+"""Who takes part in an interface: the joints that it closes, the bodies that it moves, and the forces that act among them.
+
+Who takes part in an interface: all joints of the whole, wherever they are moved.
+
+Where one process moves everything, a joint is a row of its stack. A worker moves a part: the joints on its bodies and those that go
+across any border are rows of its own stacks; of all others it has what they show to the interface, and nothing else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from coordinator.engine.program import Ranges
 from coordinator.system import System
+from modular.compliant import CompliantRows
+from modular.elements import STEP, TIME, Array, Elements, Indices
 from modular.forces import ForceStack
+from modular.friction_rows import KEPT, FrictionRows
+from modular.port import GROUND
+from modular.table import Table
 
 Rows = tuple[Any, Ranges]  # a stack, and ranges of its rows
 
@@ -86,3 +99,234 @@ def watched(system: System, members: Members) -> list[int]:
     homes = [home for name, home in system.force_home.items() if name in reading]
     pairs = [pair for home in homes for pair in zip(home.starts, home.counts, strict=True)]
     return [start + k for start, count in pairs for k in range(count)]
+
+
+VECTORS = ("error", "rate", "effort", "carried", "closed", "kicked")  # of a joint: a number for each row
+MATRICES = (
+    "seen_first",
+    "seen_second",
+    "ahead_first",
+    "ahead_second",
+)  # for each row as many numbers as bodies have motions
+COUNTER_COUNT = 4  # numbers behind those of the joints: what the interface has counted
+NOBODY = -1
+ROUNDS_PER_STAGE = 3  # of a stage, more or less
+
+
+@dataclass(slots=True)
+class InterfaceJoint:
+    """A joint at the interface."""
+
+    name: str
+    owners: Sequence[Any]  # its bodies; None for the ground
+    rows: int
+    translations: int
+    glides: bool  # whether it locks velocities alone
+    at: Callable[[str], int]  # where its numbers lie, by the name of their column
+    repeated: int  # rows that repeat what others of them say
+    index: int  # its place among all joints of the whole
+    across: bool = False  # whether it goes across a border, where those who are apart have only joints of their own
+    compliant: bool = False  # whether it is a force, with compliance
+    friction: int = 0  # where what is known of it lies, if it is dry friction (modular/friction_rows.py)
+    degrees: Sequence[int] | None = None  # how many joints its bodies hold, where others than those at hand count
+
+
+def interface_joints_of(system: System, names: Iterable[str] | None = None) -> list[InterfaceJoint]:
+    """Of joints of a system, of all of them in the order in which they were made."""
+    found = []
+    for index, name in enumerate(system.joint_home if names is None else names):
+        home = system.joint_home[name]
+        form, owners = home.stack.form, [None if owner == GROUND else owner for owner in home.owners]
+        at = _in_stack(home.stack, home.stack.row[home.name])
+        repeated = form.rows - form.locks
+        found.append(
+            InterfaceJoint(home.name, owners, form.rows, form.translations, not form.holonomic, at, repeated, index)
+        )
+    return found
+
+
+def compliant_joints_of(system: System, stacks: Sequence[CompliantRows], index: int) -> list[InterfaceJoint]:
+    """Stiff forces as joints; `index`: the place of the first among all joints."""
+    found: list[InterfaceJoint] = []
+    for stack in stacks:
+        for name, row in stack.row.items():
+            owners = [None if owner == GROUND else owner for owner in system.force_home[name].owners[:2]]
+            rows, form = stack.form.rows, stack.form
+            found.append(
+                InterfaceJoint(
+                    name,
+                    owners,
+                    rows,
+                    form.translations,
+                    False,
+                    _in_rows(stack, row) if isinstance(stack, FrictionRows) else _in_stack(stack, row),
+                    0,
+                    index + len(found),
+                    compliant=True,
+                    friction=stack.address_of_state(row) if isinstance(stack, FrictionRows) else 0,
+                )
+            )
+    return found
+
+
+def _in_rows(stack: FrictionRows, row: int) -> Callable[[str], int]:
+    within = _in_stack(stack, row)
+    return lambda column: stack.address_of_state(row, column) if column in KEPT else within(column)
+
+
+class NonlinearRows:
+    """Rows whose laws are asked before each step, since they are no straight lines."""
+
+    def __init__(self, forces: ForceStack, rows: CompliantRows) -> None:
+        self._forces, self._rows = forces, rows
+
+    @property
+    def count(self) -> int:
+        """So many rows."""
+        return int(self._rows.count)
+
+    def linearise_laws(self, elements: Elements) -> None:
+        """The lines that touch them where a step begins."""
+        step, end = float(elements.clock[STEP]), float(elements.clock[TIME])
+        self._forces.linearise_laws(self._rows, end - step, step)
+
+    def linearise_now(self, elements: Elements) -> None:
+        """The same at an instant."""
+        self._forces.linearise_laws(self._rows, float(elements.clock[TIME]), 0.0)
+
+
+def _in_stack(stack: Any, row: int) -> Callable[[str], int]:
+    def at(column: str) -> int:
+        array = getattr(stack, column)
+        return int(array.ctypes.data + row * array.strides[0])
+
+    return at
+
+
+class RemoteJoints(Table):
+    """What joints that are moved elsewhere show here, one after the other, and what the interface has counted."""
+
+    numbers: Array
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.column("numbers")
+
+    @property
+    def counter_values(self) -> Array:
+        """Rounds, local iterations, the most that was left open, and parts of ticks in which bodies turned too far."""
+        found: Array = self.numbers[-COUNTER_COUNT:]
+        return found
+
+
+def numbers_of(rows: int, motions: int) -> int:
+    """How many numbers a joint shows."""
+    return (len(VECTORS) + motions * len(MATRICES)) * rows
+
+
+def span(column: str, rows: int, motions: int) -> tuple[int, int]:
+    """Where among the numbers of a joint those of a column begin, and how many they are."""
+    if column in VECTORS:
+        return rows * VECTORS.index(column), rows
+    return rows * (len(VECTORS) + motions * MATRICES.index(column)), motions * rows
+
+
+class InterfaceJoints(Table):
+    """All joints of the whole as a part knows them, one row each, in the order in which they were made."""
+
+    constant = (
+        "stack", "place", "rows", "translations", "glides", "repeated", "first_body", "second_body", "first_part", "second_part",
+        "first_degree", "second_degree", "sender",
+    )  # fmt: skip
+    stack: Indices  # which of the stacks of joints here has it, or NOBODY
+    place: Indices  # its row there, or where its numbers begin in `Elsewhere`
+    rows: Indices
+    translations: Indices
+    glides: Indices
+    repeated: Indices
+    first_body: Indices  # numbers of bodies in the whole, or NOBODY for the ground
+    second_body: Indices
+    first_part: Indices  # who moves them
+    second_part: Indices
+    first_degree: Indices  # how many joints they hold
+    second_degree: Indices
+    sender: Indices  # the worker that sends it to the others; NOBODY where all work it out themselves
+
+    def __init__(self, count: int, settings: Mapping[str, Any]) -> None:
+        """`settings`: `me`, the `stages` of a step, a `local` method, `watched` elements, and whether any is watched `anywhere`.
+
+        `apart`: nobody knows more of the joints of others than what all add up to.
+        """
+        super().__init__(count)
+        for name in self.constant:
+            self.column(name, dtype=np.int64)
+        self.settings = dict(settings)
+
+    def details(self) -> dict[str, Any]:
+        """The settings."""
+        return dict(self.settings)
+
+    def recall(self, details: Mapping[str, Any]) -> None:
+        """Keep them again."""
+        self.settings = dict(details)
+
+    def resolve(self, system: System, remote: RemoteJoints) -> list[InterfaceJoint]:
+        """The joints of a part, where they lie here."""
+        stacks, apart = list(system.joints), self.apart
+        found = []
+        for k in range(self.count):
+            owners = [None if body == NOBODY else int(body) for body in (self.first_body[k], self.second_body[k])]
+            which, place, rows = int(self.stack[k]), int(self.place[k]), int(self.rows[k])
+            here = which != NOBODY
+            if apart and not here:
+                continue
+            motions = system.elements.motions
+            at = _in_stack(stacks[which], place) if here else _in_row(remote, place, rows, motions)
+            name = stacks[which].names[place] if here else "a joint elsewhere"
+            joint = InterfaceJoint(
+                name, owners, rows, int(self.translations[k]), bool(self.glides[k]), at, int(self.repeated[k]), k
+            )
+            if apart:
+                joint.across, joint.degrees = (
+                    bool(self.sender[k] == NOBODY),
+                    (self.first_degree[k], self.second_degree[k]),
+                )
+            found.append(joint)
+        return found
+
+    @property
+    def apart(self) -> bool:
+        """Whether a part has joints of its own and at its borders alone."""
+        return bool(self.settings["apart"])
+
+    def indices(self, who: int) -> list[int]:
+        """Which joints a worker tells of."""
+        found: list[int] = np.flatnonzero(self.sender == who).tolist()
+        return found
+
+    def sent_per_tick(self, elements: int, dimension: int, motions: int) -> int:
+        """Bytes that a worker who shows so many elements says to each of the others in a tick, roughly."""
+        mine = self.indices(self.settings["me"])
+        rows = 0 if self.apart else int(self.rows[mine].sum())
+        moved, answered = 2 * dimension * elements + rows, motions * dimension * elements + 2 * motions * rows
+        numbers = 2 * ROUNDS_PER_STAGE * moved + 2 * answered
+        if self.apart:
+            passed_on = 2 * len(mine) + motions * len(self.at_borders(self.settings["me"]))
+            numbers += ROUNDS_PER_STAGE * min(self.settings["local"][1], self.count) * passed_on
+        return 8 * len(self.settings["stages"]) * numbers
+
+    def at_borders(self, who: int) -> list[int]:
+        """Bodies of a worker that joints across hold, by their numbers in the whole."""
+        found: dict[int, None] = {}
+        for k in self.indices(NOBODY):
+            for body, part in ((self.first_body[k], self.first_part[k]), (self.second_body[k], self.second_part[k])):
+                if part == who:
+                    found[int(body)] = None
+        return list(found)
+
+
+def _in_row(remote: RemoteJoints, place: int, rows: int, motions: int) -> Callable[[str], int]:
+    def at(column: str) -> int:
+        return int(remote.numbers.ctypes.data + 8 * (place + span(column, rows, motions)[0]))
+
+    return at

@@ -19,12 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.couplings.interface.in_python import InPython
 from coordinator.couplings.interface.interface import Interface
 from coordinator.couplings.interface.members import Members, Rows, ranges_of, rows_of, without
 from coordinator.couplings.interface.plan import Plan
-from coordinator.couplings.interface.playing import play
-from coordinator.couplings.interface.verbs import WIDTH
+from coordinator.couplings.interface.verbs import WIDTH, InPython, play
 from coordinator.couplings.rules.rule import in_a_tick
 from coordinator.engine.program import Operation, RangedOperation, TickProgram, compiled, exerting_some, perform
 from coordinator.system import System

@@ -23,23 +23,22 @@ from coordinator.couplings.interface.fields import (
     WORK,
     numbers_at,
 )
-from coordinator.couplings.interface.playing import largest_of_all, of_all, play
 from coordinator.couplings.interface.position_stage import (
     REGULARISED_STALL_RATIO,
     STALL_RATIO,
     STALLED_TOLERANCE_FACTOR,
 )
 from coordinator.couplings.interface.reactions import added_up
-from coordinator.couplings.interface.velocity_stage import kick, update_operator, weigh
+from coordinator.couplings.interface.velocity_stage import kick, try_flight, update_operator
 from coordinator.couplings.interface.verbs import (
-    ACCEPT_STEP,
-    BEGIN,
-    CLOSE_PLACES,
     EXERT,
     RESTORE_START,
     SAVE_START,
     SHARE_SUMMANDS,
     UPDATE_OPERATOR,
+    largest_of_all,
+    of_all,
+    play,
 )
 from modular.elements import STEP, TIME
 from modular.kernel import kernel
@@ -189,13 +188,8 @@ def iterate_step_loop(start: int, stop: int, interface: View, elements: View) ->
     interface.relaxation = 0.5
     play(interface, SAVE_START)
     for turns in range(2 * most):
-        elements.clock[STEP], elements.clock[TIME] = h, time
-        weigh(interface, elements, interface.start_weight)
-        play(interface, BEGIN)
-        wrong = play(interface, CLOSE_PLACES)
+        wrong = try_flight(interface, elements, h, time)
         if wrong < 0:
-            weigh(interface, elements, interface.end_weight)
-            play(interface, ACCEPT_STEP)
             update_one(interface, RATES)
             wrong = kick(interface, elements)
         if wrong >= 0:

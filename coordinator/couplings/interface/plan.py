@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from coordinator.building.homes import JointHome
+from coordinator.building import JointHome
 from coordinator.system import System
 from modular.body import DriftsAndKicks, GivesCompliance
 from modular.port import GROUND

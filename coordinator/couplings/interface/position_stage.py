@@ -1,17 +1,61 @@
-"""Reactions with which the drift of all bodies closes all joints: Newton's iteration, as far as rounding lets it."""
+"""Reactions with which the drift of all bodies closes all joints: Newton's iteration, as far as rounding lets it.
+
+What joints and bodies may leave open, by how far a system reaches.
+"""
 
 from __future__ import annotations
 
+from math import ceil, log2
+
 import numpy as np
 
+from coordinator.building import UnlikeModels
 from coordinator.couplings.interface.fields import ERROR, OPEN, SIZE, WORK, numbers_at
-from coordinator.couplings.interface.playing import largest_of_all, of_all, play
 from coordinator.couplings.interface.reactions import reach_of_rounding, read_errors
-from coordinator.couplings.interface.verbs import DRIFT, SOLVE, SOLVE_AHEAD, UPDATE_OPERATOR_AHEAD, USE_LAST_REACTIONS
+from coordinator.couplings.interface.verbs import (
+    DRIFT,
+    SOLVE,
+    SOLVE_AHEAD,
+    UPDATE_OPERATOR_AHEAD,
+    USE_LAST_REACTIONS,
+    largest_of_all,
+    of_all,
+    play,
+)
+from coordinator.system import System
 from modular.elements import STEP
 from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
+
+
+def tolerate(system: System, share: float) -> None:
+    """What may stay open: a share of the extent of the system, and of a right angle.
+
+    Of the extent rounded up to a power of two: so models that differ a little are closed alike, and may stand side by side.
+    """
+    extents = extents_of(system)
+    alike: dict[float, list[int]] = {}
+    for model, extent in extents.items():
+        alike.setdefault(2.0 ** ceil(log2(extent)) if extent else 1.0, []).append(model)
+    if len(alike) > 1:
+        raise UnlikeModels(list(alike.values()))
+    system.elements.tolerance[:] = share * next(iter(alike), 1.0), share
+
+
+def extents_of(system: System) -> dict[int, float]:
+    """How far the bodies of each model that stands in the system reach [m]; there is one, but for ensembles."""
+    if system.parted is None:
+        return {0: max([float(np.abs(bodies.state()["q"]).max(initial=0.0)) for bodies in system.bodies] or [0.0])}
+    found: dict[int, float] = {}
+    for bodies in system.bodies:
+        q = bodies.state()["q"]
+        sizes = np.abs(q).reshape(len(q), -1).max(axis=1, initial=0.0).tolist()
+        for name, size in zip(bodies.names, sizes, strict=True):
+            model = system.parted(name)[1]
+            found[model] = max(found.get(model, 0.0), size)
+    return found
+
 
 STALL_RATIO = 0.3  # of the one before: an error that has not fallen below this share falls no more
 # the same where a share was added to the pivots, so that joints with little grip take many steps

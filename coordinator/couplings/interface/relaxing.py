@@ -37,9 +37,8 @@ from coordinator.couplings.interface.matrices import (
     take_scale,
     take_scales,
 )
-from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.reactions import add_reactions, added_up
-from coordinator.couplings.interface.verbs import COMPONENT, SHARE_SUMMANDS, SHARE_SUMS
+from coordinator.couplings.interface.verbs import COMPONENT, SHARE_SUMMANDS, SHARE_SUMS, play
 from modular.elements import Array
 from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop

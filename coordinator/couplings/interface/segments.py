@@ -123,7 +123,7 @@ def segments_of(
         at.COMPUTE_REACTIONS: [(interface, "compute_reactions")],
         **_of_forces(interface, stiff, rubbing),
         **_trying(interface, [*bodies_("respond"), *joints_("compute_joint_response"), *_all(compliant, "compute_gains")]),
-        at.SHARE_LARGEST: exchange(kinds.MOST),
+        at.SHARE_LARGEST: exchange(kinds.LARGEST),
         at.SHARE_SUMMANDS: exchange(kinds.SUMMANDS),
         at.SHARE_SUMS: exchange(kinds.SUMS),
     }  # fmt: skip

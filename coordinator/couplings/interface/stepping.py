@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from coordinator.couplings.compositions import walls_are_near
 from coordinator.couplings.interface.fields import SHAPE
 from coordinator.couplings.interface.nonholonomic import go_back
-from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.velocity_stage import factorise_both, kick, update_operator, weigh
 from coordinator.couplings.interface.verbs import (
     ACCEPT_STEP,
@@ -28,8 +28,8 @@ from coordinator.couplings.interface.verbs import (
     PREDICT_REACTIONS,
     SAVE_START,
     SHOW,
+    play,
 )
-from coordinator.couplings.interface.walls import walls_are_near
 from modular.elements import STEP, TIME
 from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop

@@ -30,13 +30,9 @@ from coordinator.couplings.interface.fields import (
     WORK,
     numbers_at,
 )  # fmt: skip
-from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.stepping import prepare_step, share_of_stage, trend
-from coordinator.couplings.interface.velocity_stage import kick
+from coordinator.couplings.interface.velocity_stage import kick, try_flight
 from coordinator.couplings.interface.verbs import (
-    ACCEPT_STEP,
-    BEGIN,
-    CLOSE_PLACES,
     COMPUTE_REACTIONS,
     EXERT,
     FACTORISE,
@@ -44,8 +40,9 @@ from coordinator.couplings.interface.verbs import (
     RESTORE_START,
     SAVE_START,
     UPDATE_OPERATOR,
+    play,
 )
-from modular.elements import GAIN_STEP, STEP, TIME
+from modular.elements import GAIN_STEP, TIME
 from modular.friction_rows import (
     AHEAD,
     AHEAD_BEFORE,
@@ -114,14 +111,10 @@ def try_stage(interface: View, elements: View, h: float, time: float) -> int:
     wrong = prepare_step(interface, elements, h, time)
     if wrong >= 0:
         return wrong
-    elements.clock[STEP], elements.clock[TIME] = h, time
-    play(interface, BEGIN)
-    wrong = play(interface, CLOSE_PLACES)
+    wrong = try_flight(interface, elements, h, time)
     if wrong >= 0:
         return wrong
-    play(interface, ACCEPT_STEP)
     update_tried(interface)
-    elements.clock[STEP] = h
     wrong = kick(interface, elements)
     play(interface, PREDICT_REACTIONS)
     return wrong

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator.couplings.interface.fields import RATES, UNSETTLED, WORK
-from coordinator.couplings.interface.playing import largest_of_all, of_all, play
 from coordinator.couplings.interface.position_stage import STALL_RATIO
 from coordinator.couplings.interface.reactions import read_rates
 from coordinator.couplings.interface.verbs import (
+    ACCEPT_STEP,
     APPLY_MULTIPLIERS,
+    BEGIN,
+    CLOSE_PLACES,
     EXERT,
     FACTORISE,
     KICK,
@@ -19,8 +21,11 @@ from coordinator.couplings.interface.verbs import (
     SOLVE,
     STOP_RATES,
     UPDATE_OPERATOR,
+    largest_of_all,
+    of_all,
+    play,
 )
-from modular.elements import STEP
+from modular.elements import STEP, TIME
 from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
@@ -134,6 +139,19 @@ def weigh(interface: View, elements: View, weight: float) -> None:
         for k in range(interface.toll_count):
             for c in range(elements.force.shape[0]):
                 elements.force[interface.tolls[k], c] = weight * elements.force_before[interface.tolls[k], c]
+
+
+@kernel
+def try_flight(interface: View, elements: View, h: float, time: float) -> int:
+    """Half a kick and the way of a step that is tried, of which nothing is booked, all joints closed; who stays open, or -1."""
+    elements.clock[STEP], elements.clock[TIME] = h, time
+    weigh(interface, elements, interface.start_weight)
+    play(interface, BEGIN)
+    open_ = play(interface, CLOSE_PLACES)
+    if open_ < 0:
+        weigh(interface, elements, interface.end_weight)
+        play(interface, ACCEPT_STEP)
+    return open_
 
 
 @kernel

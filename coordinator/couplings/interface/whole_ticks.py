@@ -15,7 +15,6 @@ from typing import Any
 
 from coordinator.couplings.interface.deciding import find_modes
 from coordinator.couplings.interface.fields import EFFORT, FRICTION, numbers_at
-from coordinator.couplings.interface.playing import play
 from coordinator.couplings.interface.switches import (
     ENOUGH,
     begin_search,
@@ -24,7 +23,7 @@ from coordinator.couplings.interface.switches import (
     save_reactions,
     try_stages,
 )
-from coordinator.couplings.interface.verbs import SAVE_START
+from coordinator.couplings.interface.verbs import SAVE_START, play
 from modular.elements import GAIN_STEP, Array
 from modular.friction_rows import (
     AFTER,

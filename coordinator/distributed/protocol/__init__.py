@@ -6,10 +6,10 @@ edge between two workers; `effects` lists what they ask of their owners.
 
 from coordinator.distributed.protocol.coordinator import Coordinator
 from coordinator.distributed.protocol.deadlines import Deadlines
-from coordinator.distributed.protocol.errors import Malformed, RunFailed
 from coordinator.distributed.protocol.link import Link
 from coordinator.distributed.protocol.plan import CheckpointRef, Edge, Member, Neighbour, Plan
 from coordinator.distributed.protocol.worker import State, Worker
+from modular.errors import Malformed, RunFailed
 
 __all__ = [
     "CheckpointRef",

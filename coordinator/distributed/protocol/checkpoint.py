@@ -25,8 +25,8 @@ from hashlib import sha256
 from struct import Struct
 from typing import Any
 
-from coordinator.distributed.protocol.errors import Malformed
 from coordinator.distributed.protocol.plan import CheckpointRef
+from modular.errors import Malformed
 
 _HEAD = Struct("<8s32sQ")
 _MAGIC = b"mbsave\x00\x01"

@@ -1,13 +1,24 @@
-"""One end of an edge between two workers: posts frames, takes each once and in order, asks again for what got lost."""
+"""One end of an edge between two workers: posts frames, takes each once and in order, asks again for what got lost.
+
+What one worker has sent to one neighbour, kept until the neighbour can never ask for it again.
+
+Sender-based message logging: see E. N. Elnozahy, L. Alvisi, Y.-M. Wang, D. B. Johnson, "A survey of rollback-recovery
+protocols in message-passing systems", ACM Computing Surveys 34 (2002). The log is part of the worker's checkpoint: a
+worker that comes back can still answer for what it sent before it died.
+
+What one neighbour has sent: each frame taken once, in the order of the program, whatever order it came in.
+"""
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Any
 
 from coordinator.distributed.protocol.deadlines import Deadlines
-from coordinator.distributed.protocol.errors import Malformed, RunFailed
 from coordinator.distributed.protocol.frames import (
     HEADER_BYTES,
     MAX_STAGES,
@@ -20,11 +31,142 @@ from coordinator.distributed.protocol.frames import (
     encode,
     first_not_finite,
     key_of,
+    stamped,
 )
-from coordinator.distributed.protocol.inbox import ACCEPTED, CAPACITY, Inbox, Verdict
 from coordinator.distributed.protocol.plan import Member, Neighbour
-from coordinator.distributed.protocol.send_log import SendLog
-from modular.errors import ModelError
+from modular.errors import Malformed, ModelError, RunFailed
+
+CAPACITY = 64  # frames that may lie here before they are taken; neighbours are rarely more than two ahead
+
+
+class Verdict(StrEnum):
+    """What became of a frame; counted by the link."""
+
+    ACCEPTED = "accepted"
+    DUPLICATE = "duplicate"  # known already, with the same contents
+    CONTRADICTION = "contradiction"  # known already, with other contents
+    UNWANTED = "unwanted"  # a key that the program of this worker does not have
+    FULL = "full"  # too far ahead; it can be asked for later
+    FENCED = "fenced"  # from an incarnation that has been replaced
+    LAYOUT = "layout"  # the two ends lay out their numbers differently
+
+
+ACCEPTED = Verdict.ACCEPTED  # looking up a member of an enumeration takes as long as placing a frame
+
+
+class Inbox:
+    """Frames that wait to be taken, and the checksums of those that were."""
+
+    def __init__(self) -> None:
+        self.taken = -1  # key of the last frame that was taken
+        self.count = 0  # frames taken
+        self.waiting: dict[int, tuple[int, memoryview]] = {}  # by key: checksum and numbers
+        self._known_from = 0  # keys from here to `taken` are in `_keys`, if the program has them
+        self._keys = array("Q")
+        self._checks = array("I")
+
+    def place(self, key: int, check: int, payload: memoryview) -> Verdict:
+        """Lay a frame down. `check` is the checksum of its numbers, by which copies are compared."""
+        if key <= self.taken:
+            return self._compare_with_taken(key, check)
+        if key in self.waiting:
+            return Verdict.DUPLICATE if self.waiting[key][0] == check else Verdict.CONTRADICTION
+        if len(self.waiting) >= CAPACITY:
+            last = max(self.waiting)
+            if key > last:
+                return Verdict.FULL
+            del self.waiting[last]  # it can be asked for later; this one is needed before
+        self.waiting[key] = (check, payload)
+        return ACCEPTED
+
+    def take(self, key: int) -> memoryview | None:
+        """The numbers under a key, once; None while they are not here."""
+        found = self.waiting.pop(key, None)
+        if found is None:
+            return None
+        self.taken = key
+        self.count += 1
+        self._keys.append(key)
+        self._checks.append(found[0])
+        return found[1]
+
+    def took(self, keys: Sequence[int], checks: Sequence[int]) -> int | None:
+        """Frames were taken as they came, in order; checksums of their numbers. A key of which a copy with others lies here."""
+        copies = {key: self.waiting.pop(key)[0] for key in keys if key in self.waiting} if self.waiting else {}
+        self.taken = keys[-1]
+        self.count += len(keys)
+        self._keys.extend(keys)
+        self._checks.extend(checks)
+        return next((key for key, check in zip(keys, checks) if copies.get(key, check) != check), None)
+
+    def passed_over(self) -> int | None:
+        """A key that waits although a later one was taken: the neighbour has a frame more than we ask for."""
+        first = min(self.waiting, default=self.taken + 1)
+        return first if first <= self.taken else None
+
+    def trim(self, step: int) -> None:
+        """Forget the checksums of what is before a step."""
+        key = key_of(step, 0)
+        if key > self._known_from:
+            self._known_from = key
+            first = bisect_left(self._keys, key)
+            del self._keys[:first], self._checks[:first]
+
+    def resume(self, taken: int) -> None:
+        """Go on after a key, with nothing known of what was before."""
+        self.taken, self._known_from = taken, taken + 1
+        self.waiting.clear()
+        del self._keys[:], self._checks[:]
+
+    def _compare_with_taken(self, key: int, check: int) -> Verdict:
+        if key < self._known_from:
+            return Verdict.DUPLICATE
+        place = bisect_left(self._keys, key)
+        if self._keys[place] != key:
+            return Verdict.UNWANTED
+        return Verdict.DUPLICATE if self._checks[place] == check else Verdict.CONTRADICTION
+
+
+class SendLog:
+    """Frames in program order, each under its key."""
+
+    def __init__(self) -> None:
+        self._keys: list[int] = []
+        self._frames: list[bytes] = []
+
+    def append(self, key: int, frame: bytes) -> None:
+        """Keep a frame; keys grow."""
+        self._keys.append(key)
+        self._frames.append(frame)
+
+    def extend(self, keys: Sequence[int], frames: Sequence[bytes]) -> None:
+        """Keep several."""
+        self._keys.extend(keys)
+        self._frames.extend(frames)
+
+    def since(self, key: int, most: int) -> list[bytes]:
+        """Up to `most` frames from a key on."""
+        first = bisect_left(self._keys, key)
+        return self._frames[first : first + most]
+
+    def trim(self, step: int) -> None:
+        """Forget what is before a step."""
+        first = bisect_left(self._keys, key_of(step, 0))
+        if first:
+            del self._keys[:first], self._frames[:first]
+
+    def save(self) -> tuple[list[tuple[int, int]], bytes]:
+        """Key and length of every frame, and the frames one after the other."""
+        return [(key, len(frame)) for key, frame in zip(self._keys, self._frames)], b"".join(self._frames)
+
+    def restore(self, index: list[tuple[int, int]], frames: bytes, incarnation: int) -> None:
+        """Take over what a predecessor had sent; the frames are stamped with the new incarnation."""
+        self._keys, self._frames = [], []
+        place = 0
+        for key, length in index:
+            self.append(key, stamped(frames[place : place + length], incarnation))
+            place += length
+
 
 _DATA = int(Kind.DATA)
 

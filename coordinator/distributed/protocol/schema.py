@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Any, Final, get_type_hints
 from zlib import crc32
 
-from coordinator.distributed.protocol.errors import Malformed
+from modular.errors import Malformed
 
 MAX_CONTROL_BYTES: Final = 1 << 20  # [bytes] of a control message
 MAX_OBJECTS: Final = 1 << 15  # objects and lists in a message; bounds what it takes to hold it in memory

@@ -8,8 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from coordinator.distributed.workers.black_boxes import BlackBoxes
-from coordinator.distributed.workers.channel import MAX_ATTEMPTS, Channel, ProcessLost, Unreachable
-from coordinator.distributed.workers.hosted_stack import Refusal, body_from
+from coordinator.distributed.workers.hosted_stack import (
+    MAX_ATTEMPTS,
+    Channel,
+    ProcessLost,
+    Refusal,
+    Unreachable,
+    body_from,
+)
 from modular.body import Body
 from modular.component import plain
 from modular.elements import Array

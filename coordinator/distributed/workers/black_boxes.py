@@ -2,6 +2,8 @@
 
 What the worker would need to make them again is remembered here: how they came about, the memory that they were last asked for, and
 what they were told since. So a worker that dies between two distributions is replaced, and nobody can tell.
+
+A port of a black box, as a joint sees it when it takes its marks.
 """
 
 from __future__ import annotations
@@ -14,15 +16,16 @@ from typing import Any
 import numpy as np
 
 from coordinator.distributed.workers.black_box_shard import BlackBoxShard
-from coordinator.distributed.workers.black_box_side import BlackBoxSide
-from coordinator.distributed.workers.channel import MAX_ATTEMPTS, Channel, ProcessLost
 from coordinator.distributed.workers.hosted_stack import (
     BY_ROWS,
     FORESHOWN,
     FORWARD_ONLY,
     GLUED,
+    MAX_ATTEMPTS,
     PLAYED,
     SHARED,
+    Channel,
+    ProcessLost,
     Refusal,
     put_columns,
     taken_columns,
@@ -35,6 +38,42 @@ from modular.internal_gains import InternalGains
 from modular.newmark import Newmark
 from modular.port import PortName
 from modular.side import Mark, Side
+
+
+class BlackBoxSide(Side):
+    """A port of a black box as it stood when it was asked for."""
+
+    def __init__(self, stack: BlackBoxes, name: str, port: PortName) -> None:
+        self._stack, self._port = stack, port.port
+        self.owner, self.name = name, str(port)
+        found = stack.call("side", name=name, port=port.port)
+        self.position, self.velocity, self.acceleration = (
+            np.array(found[key], float) for key in ("position", "velocity", "acceleration")
+        )
+        self._frame, self._directions = np.array(found["frame"], float), np.array(found["directions"], float)
+
+    @property
+    def frame(self) -> Array:
+        """Axes of the port as rows."""
+        return self._frame
+
+    @property
+    def directions(self) -> Array:
+        """Those that it can follow."""
+        return self._directions
+
+    def point(self, x: Array) -> Mark | None:
+        """The material point that stands at `x`."""
+        return self._mark("point", x)
+
+    def direction(self, u: Array) -> Mark | None:
+        """The body-fixed direction along `u`."""
+        return self._mark("direction", u)
+
+    def _mark(self, what: str, value: Array) -> Mark | None:
+        found = self._stack.call("mark", name=self.owner, port=self._port, what=what, value=np.array(value, float))
+        return None if found is None else Mark(np.array(found[0], float), np.array(found[1], float))
+
 
 CHANGING = frozenset({"add", "remove", "attach", "detach", "configure", "play", "shift"})
 MAX_JOURNAL_LENGTH = 500  # things that were told since they were last asked for their memory

@@ -23,15 +23,12 @@ from coordinator.distributed.protocol.deadlines import Deadlines
 from coordinator.distributed.transports.keys import Keys
 from coordinator.distributed.workers.black_box import BlackBox
 from coordinator.distributed.workers.black_boxes import BlackBoxes
-from coordinator.distributed.workers.channel import Channel
 from coordinator.distributed.workers.context import WorkerContext
-from coordinator.distributed.workers.load_balancing import balanced_parts
-from coordinator.distributed.workers.ownership import Ownership
-from coordinator.distributed.workers.partition import as_wanted, partition
+from coordinator.distributed.workers.hosted_stack import Channel
+from coordinator.distributed.workers.partition import as_wanted, balanced_parts, partition
 from coordinator.distributed.workers.placement import black_boxes_in, check_placement, glued_box, placement_for
-from coordinator.distributed.workers.samples import merge_samples
-from coordinator.distributed.workers.stages import Stages
-from coordinator.distributed.workers.subsystem import Subsystem
+from coordinator.distributed.workers.shard import Stages
+from coordinator.distributed.workers.subsystem import Ownership, Subsystem, merge_samples
 from coordinator.distributed.workers.worker_pool import InProcessPool, WorkerInfo, WorkerPool
 from coordinator.engine.engine import shown
 from coordinator.engine.guards import guards_of, tell

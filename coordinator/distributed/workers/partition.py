@@ -4,6 +4,8 @@ Bodies are put in a row along the graph, breadth first from one of its ends, and
 behind; then bodies at the cut change sides while that saves joints. In a net, where many joints close loops, other rows go
 along its slowest waves, and the best cut is taken. The halves are cut again until there are enough. For a chain that gives its
 links in order; the thesis leaves the question open.
+
+Fair shares: bodies change hands where one worker has more to do than the others, which would wait for it.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coordinator.distributed.workers.worker_pool import WorkerInfo
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.names import missing
@@ -185,3 +188,16 @@ def _improve(
                 sizes[not there] += 1
         if not moved:
             return
+
+
+IMBALANCE = 1.25  # times its share that the busiest may have
+MIN_TICKS = 200  # ticks that must have been seen
+
+
+def balanced_parts(graph: nx.Graph, workers: Sequence[WorkerInfo]) -> list[list[str]] | None:
+    """Parts by what bodies have cost so far; None where shares are fair, or too little was seen."""
+    pace = [one.working / one.ticks for one in workers if one.ticks >= MIN_TICKS and one.bodies]
+    if len(pace) < len(workers) or len(pace) < 2 or max(pace) * len(pace) <= IMBALANCE * sum(pace):
+        return None
+    cost = {body: each / len(one.bodies) for one, each in zip(workers, pace, strict=True) for body in one.bodies}
+    return partition(graph, len(workers), cost)

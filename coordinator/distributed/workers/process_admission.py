@@ -13,8 +13,7 @@ from coordinator.distributed.transports.addresses import is_local
 from coordinator.distributed.transports.keys import Keys
 from coordinator.distributed.transports.zeromq import ANYONE, Mailbox, fresh_keys, keys_of_this_user
 from coordinator.distributed.workers.messages import MAX_BRIEF_LENGTH, encode_message
-from coordinator.distributed.workers.process_monitor import ProcessMonitor
-from coordinator.distributed.workers.worker_handle import WorkerHandle
+from coordinator.distributed.workers.worker_handle import ProcessMonitor, WorkerHandle
 from coordinator.record.fingerprint import bits
 from modular.names import unfit
 

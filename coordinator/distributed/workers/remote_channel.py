@@ -12,8 +12,15 @@ from typing import Any, Protocol
 
 from coordinator.distributed.transports.zeromq import Mailbox
 from coordinator.distributed.workers.capped_clock import CappedClock
-from coordinator.distributed.workers.channel import Channel, ProcessLost, Unreachable
-from coordinator.distributed.workers.hosted_stack import GONE, HostedStack, Refusal, StackHost
+from coordinator.distributed.workers.hosted_stack import (
+    GONE,
+    Channel,
+    HostedStack,
+    ProcessLost,
+    Refusal,
+    StackHost,
+    Unreachable,
+)
 from coordinator.distributed.workers.messages import Message, encode_message, oversized
 from coordinator.distributed.workers.process_supervision import MAX_NAP_SECONDS, STALL_NOTICE_SECONDS
 from coordinator.distributed.workers.worker_handle import RETRY_INTERVAL, WorkerHandle

@@ -3,19 +3,23 @@
 Of a joint to a body that is moved elsewhere a subsystem has everything, and of that body nothing but the elements the joint
 reads: those rows (its halo) are filled by what the neighbour says. Both neighbours work the joint out, from the same numbers,
 and so to the same bits.
+
+Who moves which body, and what joints across a boundary read from elsewhere.
+
+Samples that workers took become samples of the simulation, as if it had taken them itself.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from coordinator.couplings.interface.interface import Interface
-from coordinator.couplings.interface.interface_joints import (
+from coordinator.couplings.interface.members import (
     COUNTER_COUNT,
     MATRICES,
     NOBODY,
@@ -27,15 +31,89 @@ from coordinator.couplings.interface.interface_joints import (
 from coordinator.distributed.workers.black_boxes import BlackBoxes
 from coordinator.distributed.workers.context import WorkerContext
 from coordinator.distributed.workers.halo import Halo
-from coordinator.distributed.workers.ownership import Ownership
-from coordinator.distributed.workers.shard import Shard
-from coordinator.distributed.workers.stages import Stages
+from coordinator.distributed.workers.shard import Shard, Stages
 from coordinator.engine.guards import Aims, Guards, guards_among
-from coordinator.engine.program import Operation
+from coordinator.engine.program import TOGETHER, Operation, compiled
 from coordinator.events.breakage import Watched
+from coordinator.record.recorder import Recorder, Segment
 from coordinator.system import System
 from modular.elements import Array, Indices
 from modular.ledger import LEAKED, WORK_SECOND, Booked
+from modular.port import GROUND
+
+NO_WORKER = -1  # moves the ground
+
+
+class Ownership:
+    """The parts at both sides of every joint and force."""
+
+    def __init__(self, system: System, parts: Sequence[Iterable[str]], *, together: bool = False) -> None:
+        """`together`: joints and forces that go across are worked out by all parts, not by the two that they join alone."""
+        self.together, self.count = together, len(parts)
+        self.part_of = {name: k for k, names in enumerate(parts) for name in names}
+        self.sides: dict[str, tuple[int, ...]] = {}  # of every joint and force; a force on one body has it twice
+        self.across: list[tuple[int, int, int]] = []  # element, the part of its body, the part that reads it too
+        self.boundary_bodies: set[str] = set()  # bodies that show such an element
+        self.reads_end_velocity = np.zeros(
+            system.elements.count, np.int64
+        )  # 1 where a force reads the velocity v + dt a
+        self.company = self._company(system)
+        for homes in (system.joint_home, system.force_home):
+            for name, home in homes.items():
+                sides = [NO_WORKER if owner == GROUND else self.part_of[owner] for owner in home.owners]
+                self.sides[name] = tuple(sides) if len(sides) > 1 else (sides[0], sides[0])
+                if not self.crosses(name):
+                    continue
+                self.boundary_bodies.update(owner for owner in home.owners if owner != GROUND)
+                for side, start, count in zip(sides, home.starts, home.counts, strict=True):
+                    if side == NO_WORKER:
+                        continue
+                    others = range(len(parts)) if together else sorted(self.parts_with(name))
+                    readers = [k for k in others if k != side]
+                    self.across += [(k, side, reader) for k in range(start, start + count) for reader in readers]
+                    self.reads_end_velocity[start : start + count] = int(
+                        homes is system.force_home and getattr(home.stack, "reads_end_velocity", True)
+                    )
+        self.across.sort()
+
+    def _company(self, system: System) -> dict[str, set[int]]:
+        """Of forces that are found together: the parts of all bodies that they join, over others too, and over glued joints.
+
+        Each of these parts works all of them out, from the same numbers.
+        """
+        joining = [
+            (name, [owner for owner in home.owners if owner != GROUND])
+            for name, home in system.force_home.items()
+            if compiled((home.stack, TOGETHER))
+        ]
+        if not joining:
+            return {}
+        import networkx as nx  # a tenth of a second, for those who need it
+
+        graph = nx.Graph()
+        for _, owners in joining:
+            nx.add_path(graph, owners)
+        for home in system.joint_home.values() if self.together else ():
+            nx.add_path(graph, [owner for owner in home.owners if owner != GROUND])
+        joined = [(bodies, {self.part_of[body] for body in bodies}) for bodies in nx.connected_components(graph)]
+        found = {body: parts for bodies, parts in joined for body in bodies}
+        return {name: found[owners[0]] for name, owners in joining if owners}
+
+    def parts_with(self, use: str) -> set[int]:
+        """The parts that work a joint or force out, if nobody else does."""
+        return self.company.get(use, {*self.sides[use]} - {NO_WORKER})
+
+    def crosses(self, use: str) -> bool:
+        """Whether a joint or force takes numbers from several parts."""
+        return len(self.parts_with(use)) > 1
+
+    def needs(self, me: int, use: str) -> bool:
+        """Whether a part works a joint or force out."""
+        return me in self.parts_with(use) or (self.together and self.crosses(use))
+
+    def owner(self, use: str) -> int:
+        """The part that gives the row of a joint or force back: that of its first body."""
+        return next((side for side in self.sides[use] if side != NO_WORKER), NO_WORKER)
 
 
 @dataclass
@@ -237,3 +315,67 @@ def leave_open(ledger: Array, rows: Indices) -> None:
     for line in range(1, LEAKED):
         total += ledger[..., rows, line]
     ledger[..., rows, LEAKED] = -total
+
+
+def merge_samples(
+    recorder: Recorder, system: System, subsystems: Sequence[Subsystem], taken: Sequence[list[Segment]]
+) -> None:
+    """Put the samples of all workers together; they took them at the same ticks."""
+    for pieces in zip(*taken, strict=True):
+        done = 0
+        while done < pieces[0].used:
+            segment = recorder.prepare(system)
+            count = min(segment.capacity - segment.used, pieces[0].used - done)
+            rows = slice(segment.used, segment.used + count)
+            segment.ticks[rows] = pieces[0].ticks[done : done + count]
+            _copy_rest(system, segment, subsystems, rows)
+            for subsystem, piece in zip(subsystems, pieces, strict=True):
+                _each(subsystem, system, segment, piece, rows, slice(done, done + count), _copy)
+            for subsystem, piece in zip(subsystems, pieces, strict=True):
+                _each(subsystem, system, segment, piece, rows, slice(done, done + count), _complete)
+            segment.used += count
+            recorder.took(count)
+            done += count
+
+
+def _copy_rest(system: System, segment: Segment, subsystems: Sequence[Subsystem], to: slice) -> None:
+    """Forces that are on the ground alone belong to nobody: they are what they were."""
+    for stack, (names, series) in zip(system.forces, segment.forces, strict=True):
+        rest = np.ones(len(names), np.bool_)
+        for subsystem in subsystems:
+            table_slice = subsystem.slices.get(id(stack))
+            if table_slice is not None:
+                rest[table_slice.rows[np.flatnonzero(table_slice.owned)]] = False
+        if rest.any():
+            for key, array in series.items():
+                array[to, rest] = getattr(stack, key)[: len(names)][rest]
+
+
+def _each(
+    subsystem: Subsystem, system: System, segment: Segment, piece: Segment, to: slice, of: slice, do: Any
+) -> None:
+    """Every stack of a part with its series, in the whole and in the part."""
+    stacks = [*system.bodies, *system.joints, *system.forces]
+    whole = [*segment.bodies, *segment.joints, *segment.forces]
+    mine = iter([*piece.bodies, *piece.joints, *piece.forces])
+    for stack, (_, series) in zip(stacks, whole, strict=True):
+        table_slice = subsystem.slices.get(id(stack))
+        if table_slice is not None:
+            _, own = next(mine)
+            for key, array in series.items():
+                do(table_slice, key, array[to], own[key][of])
+
+
+def _copy(table_slice: TableSlice, key: str, target: Any, source: Any) -> None:
+    """What a worker is at home with."""
+    home = np.flatnonzero(table_slice.owned)
+    target[:, table_slice.rows[home]] = source[:, home]
+
+
+def _complete(table_slice: TableSlice, key: str, target: Any, source: Any) -> None:
+    """The work on second sides, and what ledgers leave open."""
+    second = np.flatnonzero(table_slice.second)
+    if key == "ledger" and len(second):
+        rows = table_slice.rows[second]
+        target[:, rows, WORK_SECOND] = source[:, second, WORK_SECOND]
+        leave_open(target, rows)

@@ -14,8 +14,7 @@ from coordinator.couplings.interface.collectives import Collectives
 from coordinator.couplings.interface.interface import Interface
 from coordinator.distributed.workers.black_box_shard import BlackBoxShard
 from coordinator.distributed.workers.halo import NO_CONTENT
-from coordinator.distributed.workers.shard import Shard
-from coordinator.distributed.workers.stages import Stage
+from coordinator.distributed.workers.shard import Shard, Stage
 from coordinator.distributed.workers.thread_coroutine import ThreadCoroutine
 from coordinator.engine.driver import START, STOP, play
 from coordinator.engine.guards import changed_by_a_tick

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 from coordinator.record.checkpoints.simulation_as_data import check_keepable, simulation_as_data
 from coordinator.record.context import RecordContext
 from coordinator.record.on_disk import KEPT as RECORDED
-from coordinator.record.on_disk import OnDisk, Piece, forget_pieces
-from coordinator.record.segments_as_data import samples_since
+from coordinator.record.on_disk import OnDisk, Piece, forget_pieces, samples_since
 from modular.errors import ModelError
 from modular.files import put_in_place, remove
 from modular.numbers import number

@@ -478,7 +478,7 @@ def test_other_bits_are_told(tmp_path):
 
 
 def test_the_record_takes_no_more_memory_than_it_may(tmp_path):
-    from coordinator.laboratory.stretches import size_of
+    from coordinator.laboratory.history import size_of
 
     simulation = Simulation(scenarios.load("double-pendulum"), 1e-4)
     with Session(simulation, tmp_path, memory=4e6) as session:

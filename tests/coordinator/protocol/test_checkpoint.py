@@ -9,7 +9,7 @@ import pytest
 
 from coordinator.distributed.protocol import checkpoint
 from coordinator.distributed.protocol.checkpoint import Snapshot
-from coordinator.distributed.protocol.errors import Malformed
+from modular.errors import Malformed
 
 LINKS = (({"peer": 1, "posted": 7, "taken": 6, "log": [[7, 48]]}, bytes(range(48))), ({"peer": 2}, b""))
 SNAPSHOT = Snapshot(7, "arm", 2, 40, b"state" * 20, LINKS)

@@ -7,9 +7,8 @@ import pytest
 
 from coordinator.distributed.protocol import control, schema
 from coordinator.distributed.protocol.control import from_coordinator, from_worker
-from coordinator.distributed.protocol.errors import Malformed
 from coordinator.distributed.protocol.plan import START, CheckpointRef, Member, Neighbour
-from modular.errors import ModelError
+from modular.errors import Malformed, ModelError
 
 NEIGHBOURS = (Neighbour("arm", 3, 0xCAFE, 2), Neighbour("Fuß", 4, 1, 0))
 MEMBERS = (Member("arm", 3, 2, "tcp://10.0.0.1:5555"), Member("Fuß", 4, 1, ""))

@@ -7,7 +7,7 @@ import pytest
 
 from coordinator.distributed.protocol import Deadlines, Link, Malformed, Member, Neighbour, RunFailed
 from coordinator.distributed.protocol.frames import Frame, Header, Kind, decode, encode
-from coordinator.distributed.protocol.inbox import CAPACITY, Inbox, Verdict
+from coordinator.distributed.protocol.link import CAPACITY, Inbox, Verdict
 from modular.errors import ModelError
 
 RUN = 7

@@ -4,7 +4,7 @@ import pytest
 from bad_days import Day, Process, World
 
 from coordinator.distributed.protocol import Coordinator, Link, Worker, frames, worker
-from coordinator.distributed.protocol.inbox import Inbox, Verdict
+from coordinator.distributed.protocol.link import Inbox, Verdict
 
 ENOUGH = 200  # days
 

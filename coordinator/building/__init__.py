@@ -1,1 +1,0 @@
-"""How components become members of a running system."""
