@@ -45,6 +45,10 @@ def close_step(
     for _ in range(MAX_ITERATIONS):
         rest = residual(q)
         change, force = saddle.balance(-rest, -equations.violations(pace))
+        if not saddle.ended and not saddle.fresh:  # joints would stay open: the factors are too far from here
+            saddle = tangent(q, multipliers)
+            rest = residual(q)
+            change, force = saddle.balance(-rest, -equations.violations(pace))
         finite(change, force)
         q = q + change
         step = float(np.abs(change).max(initial=0.0))
@@ -53,7 +57,8 @@ def close_step(
             return q, saddle.fit(force)
         if step > REFRESH_RATIO * before:
             residual(q)
-            saddle = tangent(q, saddle.fit(force))
+            multipliers = saddle.fit(force)
+            saddle = tangent(q, multipliers)
         else:
             saddle = saddle.moved(equations.jacobian_at(q))
         before = step
