@@ -36,7 +36,6 @@ class Saddle:
     """A factorised bordered system."""
 
     fresh = True  # whether the factors are those of this very system
-    ended = True  # whether the last refinement came to an end: factors of another place may be too far for that
 
     def __init__(self, matrix: Any, jacobian: Any, scale: Array, epsilon: float = REGULARISATION) -> None:
         self.matrix = matrix
@@ -107,8 +106,7 @@ class Saddle:
             last, size = float(np.abs(dx).max(initial=0.0)), float(np.abs(x).max(initial=0.0))
             if last <= REFINEMENT_TOLERANCE * size:
                 break
-        self.ended = last <= REFINEMENT_FAILURE_TOLERANCE * size
-        if not self.ended and self.fresh and self.epsilon > MIN_REGULARISATION:
+        if last > REFINEMENT_FAILURE_TOLERANCE * size and self.fresh and self.epsilon > MIN_REGULARISATION:
             self._fill(MIN_REGULARISATION)
             return self.balance(f, g)
         return x, f - self.matrix @ x

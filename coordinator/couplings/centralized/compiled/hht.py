@@ -18,7 +18,12 @@ from coordinator.couplings.centralized.compiled.evaluating import (
 from coordinator.couplings.centralized.compiled.fields import PULL, REFERENCE, Q, V
 from coordinator.couplings.centralized.compiled.linearising import linearise
 from coordinator.couplings.centralized.compiled.settling import settle, show_and_book, take_smallest
-from coordinator.couplings.centralized.newton import INITIAL_GAP_TOLERANCE, MAX_ITERATIONS, RELATIVE_TOLERANCE
+from coordinator.couplings.centralized.newton import (
+    GAP_TOLERANCE,
+    INITIAL_GAP_TOLERANCE,
+    MAX_ITERATIONS,
+    RELATIVE_TOLERANCE,
+)
 from coordinator.couplings.interface.fields import numbers_at
 from modular.elements import STEP, TIME, Array
 from modular.kernel import kernel
@@ -27,7 +32,6 @@ from modular.views import View
 
 REFRESH_RATIO = 0.25  # a change that shrinks less than this calls for fresh factors
 ENOUGH = 0.1  # of the tolerance: what the next change would be, foretold from the last two
-GAP_TOLERANCE = 1e-13  # of the extent: what joints may leave open in the end
 DOUBT = 0.01  # how much less a next change is taken to be at best
 FAILED = 0
 UNKNOWN = 1e300  # larger than what a number may be
