@@ -22,13 +22,13 @@ PLACES = (
 VECTORS = ("q0", "v0", "q", "v", "a", "acceleration_found", "last_pull")  # as long as the coordinates
 MULTIPLIERS = ("multipliers_found", "bias", "shown")  # as long as the rows
 REMEMBERED = ("a0", "multipliers", "factored")  # in the memory of the system; what the factors at hand were made of
-REFERENCE = 2  # of that: the step and the time, before coordinates, velocities and multipliers
+BORDER, REFERENCE = 2, 3  # of that: the step, the time and the border, before coordinates, velocities and multipliers
 WHOLE_NUMBERS = (
     "size", "rows", "stack_count", "joint_stacks", "force_members", "member_count", "most_force_elements", "most_joint_elements",
     "elements_sheet", "evaluations", "factorisations", "iterations", "stencil",
     "assemble", "factorise", "solve", "residual",  # loops of factors
     "factors", "at_x", "at_work", "at_rest_factors", "at_rest_x", "at_rest_y", "at_rest_rest", "factored_now",
-    "at_redundant", "unknowns", "tangent_numbers", "element_count",
+    "at_redundant", "at_epsilon", "unknowns", "tangent_numbers", "element_count",
 )  # fmt: skip
 NUMBERS = ("alpha", "extent")
 EXACT, CURVED = range(2)  # stencils of second derivatives along the motion: of quadratic rows, and of any

@@ -15,7 +15,7 @@ from coordinator.couplings.centralized.compiled.evaluating import (
     go,
     largest_gap,
 )
-from coordinator.couplings.centralized.compiled.fields import PULL, REFERENCE, Q, V
+from coordinator.couplings.centralized.compiled.fields import BORDER, PULL, REFERENCE, Q, V
 from coordinator.couplings.centralized.compiled.linearising import linearise
 from coordinator.couplings.centralized.compiled.settling import settle, show_and_book, take_smallest
 from coordinator.couplings.centralized.newton import (
@@ -24,6 +24,7 @@ from coordinator.couplings.centralized.newton import (
     MAX_ITERATIONS,
     RELATIVE_TOLERANCE,
 )
+from coordinator.couplings.centralized.saddle import MIN_REGULARISATION, REGULARISATION
 from coordinator.couplings.interface.fields import numbers_at
 from modular.elements import STEP, TIME, Array
 from modular.kernel import kernel
@@ -54,6 +55,9 @@ def factorise_here(step: View, elements: View, h: float, time: float, multiplier
     beta, gamma = 0.25 * (1.0 + step.alpha) ** 2, 0.5 + step.alpha
     weight, size = beta * h * h, step.size
     step.factored[0], step.factored[1] = h, time
+    if step.factored[BORDER] == 0.0:
+        step.factored[BORDER] = REGULARISATION
+    numbers_at(step.at_epsilon)[0] = step.factored[BORDER]
     for i in range(size):
         step.factored[REFERENCE + i], step.factored[REFERENCE + size + i] = step.q[i], step.v[i]
     for r in range(step.rows):
@@ -135,8 +139,11 @@ def iterate(step: View, elements: View, h: float, end: float, fresh: bool, count
             go(step, step.q, step.v)
             evaluate(step, elements, end, step.a, step.multipliers_found)
             # a gap between rows that repeat others is not seen by factors of another place; and what those of this one leave stays
-            if largest_gap(step) <= (INITIAL_GAP_TOLERANCE * step.extent if made else small_gap):
+            doubtful = not made or step.factored[BORDER] > MIN_REGULARISATION
+            if largest_gap(step) <= (small_gap if doubtful else INITIAL_GAP_TOLERANCE * step.extent):
                 return True
+            if made:  # the border is more than what rows show beside stiff springs
+                step.factored[BORDER] = MIN_REGULARISATION
             by = UNKNOWN
             shrinks = 1.0
         fresh = shrinks <= REFRESH_RATIO or (before == UNKNOWN and by < UNKNOWN)

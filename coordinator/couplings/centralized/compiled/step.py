@@ -240,6 +240,7 @@ class CompiledStep(Table):
         self.factors, self.at_rest_factors = factors.sheet, at_rest.sheet
         self.at_x, self.at_work = address(factors.x), address(factors.work)
         self.at_rest_x, self.at_rest_y, self.at_rest_rest = map(address, (at_rest.x, at_rest.y, at_rest.rest))
+        self.at_epsilon = address(np.atleast_1d(factors.epsilon))
         self.at_redundant = address(np.atleast_1d(at_rest.redundant))
 
 
