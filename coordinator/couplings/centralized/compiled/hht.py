@@ -31,7 +31,7 @@ from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, call, loop
 from modular.views import View
 
-REFRESH_RATIO = 0.25  # a change that shrinks less than this calls for fresh factors
+REFRESH_RATIO = 0.35  # a change that shrinks less than this calls for fresh factors
 ENOUGH = 0.1  # of the tolerance: what the next change would be, foretold from the last two
 DOUBT = 0.01  # how much less a next change is taken to be at best
 FAILED = 0
