@@ -74,7 +74,7 @@ class System:
         cache = {
             name: made
             for name, made in self.cache.items()
-            if name not in ("configured", "regions", "stack registry", "interface", "mixture", "halving")
+            if name not in ("configured", "regions", "stack registry", "interface", "mixture", "halving", "whole step")
         }
         return {**self.__dict__, "cache": cache}
 

@@ -37,6 +37,11 @@ class ForceStack(Booked):
         """Whether one of them, between such bodies, may be a row of the interface: its law is a straight line."""
         return self.row_form is not None
 
+    @property
+    def undecided(self) -> bool:
+        """Whether the stiffness of one of them is to be derived from the step, and has not been."""
+        return False
+
     def rubbing(self) -> list[int]:
         """Which of them are dry friction that is a row of the interface under every step (modular/friction_rows.py)."""
         return []

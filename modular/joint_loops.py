@@ -166,6 +166,31 @@ def exert_loop(start: int, stop: int, joints: View, elements: View) -> int:
     return NO_FAILED_ROW
 
 
+def _held(joints: Any) -> list[tuple[int, ...]]:
+    names = ("on_first", "on_second", "preload", "first_side", "second_side")
+    return [joints.shape_of(name) for name in names]
+
+
+held_of = shaped(lanes, _held)
+
+
+@loop
+def hold_loop(start: int, stop: int, joints: View, elements: View) -> int:
+    """-J^T sigma_0 on the elements of both sides, of joints without springs that are linearised; nothing is booked."""
+    leading = joints.coincident.shape[0]
+    on_first, on_second, preload, a, b = held_of(joints)
+    for n in range(start, stop, LANES):
+        if leading < preload.shape[0]:
+            fetch(joints.on_first, n, stop, on_first)
+            fetch(joints.on_second, n, stop, on_second)
+        fetch(joints.preload, n, stop, preload)
+        pull_back(leading, on_first, -1.0, preload, a)
+        pull_back(leading, on_second, 1.0, preload, b)
+        scatter(a, elements.force, indices(joints.first, n, stop))
+        scatter(b, elements.force, indices(joints.second, n, stop))
+    return NO_FAILED_ROW
+
+
 @loop
 def account_and_exert_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Book the tick that has passed, then exert for the next: the same as both, with the rows at hand once."""

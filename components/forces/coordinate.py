@@ -207,6 +207,11 @@ class AlongCoordinates(ForceStack):
             self.refuse_undecided(undecided, elements)
         self.play("exert", elements)
 
+    @property
+    def undecided(self) -> bool:
+        """Stiffnesses below zero are still to be derived."""
+        return bool((self.gains[: self.count, 0] < 0.0).any())
+
     def refuse_undecided(self, rows: Indices, elements: Elements) -> None:
         """No step limits a stiffness here that one should choose; what exerts nothing yet may let that pass."""
         raise ModelError(

@@ -70,6 +70,8 @@ class Engine:
         if simulation.breakage.asked == system.tick or not self._ready(simulation):
             return None
         assert self._tick_program is not None
+        if self._tick_program.begin is not None:
+            self._tick_program.begin()
         guards = guards_of(simulation) if simulation.schedule.watches else None
         if simulation.schedule.watches and guards is None:
             return None
@@ -129,15 +131,18 @@ class Engine:
                 segment.used = int(state[USED])
             system.evaluations += self._tick_program.evaluations * (system.tick - first)
             recorder.took(int(state[USED]) - taken)
+            if self._tick_program.end is not None:
+                self._tick_program.end()
         if system.tick > first:
             self._tick_seconds[thread_count] = max((clock.perf_counter() - started) / (system.tick - first), 1e-8)
         for stack, verb in shown(system):
             stack.play(verb, elements)
-        if state[STATUS] in (BROKEN, TRUE):
+        given_up = state[STATUS] == WRONG and self._tick_program.left_to_step
+        if given_up or state[STATUS] in (BROKEN, TRUE):
             simulation.breakage.asked = system.tick  # the step takes this tick, and need not ask again
         if guards is not None:
             tell(simulation, guards)
-        if state[STATUS] != WRONG:
+        if given_up or state[STATUS] != WRONG:
             return None
         system.evaluations += self._tick_program.evaluations
         return str(

@@ -7,7 +7,7 @@ Stacks that are compiled have a loop of that name; others have a method. `perfor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -55,6 +55,9 @@ class TickProgram:
     prologue: list[Operation] = field(default_factory=list)
     epilogue: list[Operation] = field(default_factory=list)
     evaluations: int = 1  # of all forces, per tick
+    begin: Callable[[], None] | None = None  # called before ticks are played, for what is remembered may lie elsewhere
+    end: Callable[[], None] | None = None  # and after them, to tell what was counted
+    left_to_step: bool = False  # a tick that went wrong has been taken back by itself: the step takes it in another way
 
     @property
     def operations(self) -> list[Operation]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from components.bodies.body_stack import GLUE, BodyStack
 from components.bodies.natural import compliance, equations, gluing, kernels, showing
+from components.bodies.natural.balance import NaturalBalance
 from components.bodies.natural.many import (
     NaturalRows,
     initial_velocity,
@@ -235,6 +236,10 @@ class NaturalBodies(BodyStack):
     def reach(self) -> tuple[Indices, Indices, Array]:
         """Every element is a constant linear map of the coordinates."""
         return equations.reach(self.attached, self.weights, self.numbers[: self.count], self.shape[1])
+
+    def balance_table(self) -> NaturalBalance:
+        """The same as compiled loops."""
+        return NaturalBalance(self)
 
 
 class NaturalSide(Side):

@@ -14,6 +14,7 @@ from coordinator.couplings.centralized.explicit import find_fastest
 from coordinator.couplings.centralized.freedoms import find_freedoms
 from coordinator.couplings.centralized.solver import NoSolution, State, finite, settled
 from coordinator.couplings.centralized.whole import Whole, account, integrated, swiftest, worth_while
+from coordinator.engine.program import Operation, TickProgram
 from coordinator.system import System
 from modular.elements import Array
 from modular.errors import CouplingError, ModelError
@@ -50,6 +51,20 @@ class Centralized(Whole):
             raise CouplingError(reason)
         system.cache = {"equations": equations, "solver": {}}
 
+    def program(self, system: System) -> TickProgram | None:
+        """Ticks that are one compiled call each, for the engine; one that finds no end is left to the step."""
+        step = self.solver.compiled_step(system, system.cache["equations"])
+        if step is None:
+            return None
+        tick: list[Operation] = [(step, "advance")]
+        return TickProgram(
+            first_tick=tick, next_ticks=tick, evaluations=0, begin=step.take_memory, end=step.tell, left_to_step=True
+        )
+
+    def divided(self, system: System) -> TickProgram | None:
+        """One solver for all is not divided among workers."""
+        return None
+
     def checkpoint_state(self, system: System) -> dict[str, Any]:
         """Scales that were taken where the present topology began, and what the solver remembers."""
         equations: Equations = system.cache["equations"]
@@ -60,11 +75,15 @@ class Centralized(Whole):
         equations: Equations = system.cache["equations"]
         equations.extent, equations.scale = state["extent"], state["scale"]
         system.cache["solver"] = dict(state["solver"])
+        system.cache.pop("whole step", None)
 
     @on_one_thread
     def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:
         """One tick, or a part of it, by the solver."""
         equations: Equations = system.cache["equations"]
+        step = self.solver.compiled_step(system, equations)
+        if step is not None and step.advance((stop - start) * dt, (system.tick + stop) * dt):
+            return None
         before = equations.evaluations
         q, v = equations.read()
         state = State(q, v, system.memory["a"], system.memory["multipliers"])

@@ -13,11 +13,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from coordinator.couplings.centralized.compiled.hht import advance_loop
+from coordinator.couplings.centralized.compiled.step import CompiledStep, step_of
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.newton import close_step, closed
 from coordinator.couplings.centralized.saddle import Saddle
 from coordinator.couplings.centralized.solver import Solver, State
 from coordinator.couplings.centralized.tangents import curvature, force_tangents
+from coordinator.system import System
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.numbers import number
@@ -36,6 +39,10 @@ class HHT(Solver):
         super().__post_init__()
         if not 0.0 <= number(self.alpha, "HHT: alpha", "-") <= 1.0 / 3.0 + 1e-12:
             raise ModelError(f"HHT: alpha = {self.alpha}; give a number from 0 (Newmark) to 1/3; 0.05 to 0.1 is usual.")
+
+    def compiled_step(self, system: System, equations: Equations) -> CompiledStep | None:
+        """Where all parts have loops for it."""
+        return step_of(system, equations, advance_loop, self.alpha)
 
     def advance(self, equations: Equations, state: State, time: float, h: float, memory: dict[str, Any]) -> State:
         """One step of (II.51)."""

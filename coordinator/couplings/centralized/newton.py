@@ -19,6 +19,7 @@ from modular.elements import Array
 REFRESH_RATIO = 0.1  # a step that shrinks less than this calls for a fresh matrix
 RELATIVE_TOLERANCE = 1e-12  # of the extent of the system
 MAX_ITERATIONS = 30
+GAP_TOLERANCE = 1e-13  # of the extent: what joints may leave open in the end
 INITIAL_GAP_TOLERANCE = 1e-11  # of the extent: a gap with which a step may begin
 
 
@@ -50,8 +51,11 @@ def close_step(
         step = float(np.abs(change).max(initial=0.0))
         if step <= size or (step <= 1e3 * size and step >= 0.5 * before):  # there, or as near as rounding lets it
             residual(q)
-            return q, saddle.fit(force)
-        if step > REFRESH_RATIO * before:
+            gap = float(np.abs(equations.violations(pace)).max(initial=0.0))
+            if saddle.fresh or gap <= GAP_TOLERANCE * equations.extent:
+                return q, saddle.fit(force)
+            step = np.inf  # small changes with joints open: factors of another place that are too far from here
+        if step > REFRESH_RATIO * before or step == np.inf:
             residual(q)
             saddle = tangent(q, saddle.fit(force))
         else:

@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from coordinator.couplings.centralized.compiled.step import CompiledStep
 from coordinator.couplings.centralized.equations import Equations
+from coordinator.system import System
 from modular.component import Component
 from modular.elements import Array
 
@@ -52,6 +54,10 @@ class Solver(Component):
 
     def refuses(self, equations: Equations) -> str | None:
         """Why it cannot treat this system, naming the part and the methods that can; None where it can."""
+        return None
+
+    def compiled_step(self, system: System, equations: Equations) -> CompiledStep | None:
+        """A step of it in one compiled call, to the same motion; None where there is none for this system."""
         return None
 
     @abstractmethod

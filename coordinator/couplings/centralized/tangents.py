@@ -154,9 +154,7 @@ def _joint_curvature(equations: Equations, multipliers: Array, h: float) -> Matr
         served = np.concatenate([start[:, None] + np.arange(number) for start, number in sides], axis=1)
         position = elements.position
         kept = position[served].copy()
-        bends = equations.bends.of(
-            joints, partial(_slopes_of_joints, equations, joints, served), kept.reshape(n, -1), h
-        )
+        bends = equations.bends.of(joints, partial(slopes_of_joints, equations, joints, served), kept.reshape(n, -1), h)
         position[served] = kept
         joints.linearise(elements)
         numbers = (d * served[:, :, None] + np.arange(d)).reshape(n, -1)
@@ -171,7 +169,7 @@ def _joint_curvature(equations: Equations, multipliers: Array, h: float) -> Matr
     return equations.matrix("bend of joints", places, values, (m, m))
 
 
-def _slopes_of_joints(equations: Equations, joints: Joints, served: Indices, places: Array) -> Array:
+def slopes_of_joints(equations: Equations, joints: Joints, served: Indices, places: Array) -> Array:
     """Jacobians of joints, elements of both sides in a row, where these are somewhere else."""
     elements, n = equations.system.elements, joints.count
     elements.position[served] = places.reshape(*served.shape, -1)
