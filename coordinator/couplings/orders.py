@@ -8,6 +8,7 @@ from coordinator.couplings.coupling import Coupling
 from modular.assembly import Assembly
 from modular.events import Apply
 from modular.force import Force
+from modular.tiles import kinds_of
 
 
 def order_of(coupling: Coupling, *models: Assembly) -> int | None:
@@ -21,6 +22,6 @@ def order_of(coupling: Coupling, *models: Assembly) -> int | None:
 
 def forces_of(model: Assembly) -> Iterator[Force]:
     """Those that act, and those that are to come."""
-    yield from (edge.force for edge in model.force_edges.values())
+    yield from (edge.force for edge in kinds_of(model.force_edges))
     for scheduled in model.schedule:
         yield from (event.force for event in scheduled.events if isinstance(event, Apply))

@@ -30,10 +30,10 @@ from modular.numbers import number
 if TYPE_CHECKING:
     import xarray
 
-BODIES_PER_BLOCK = 2048  # that run side by side: their state stays near the processor, their set-up is shared
+BODIES_PER_BLOCK = 8192  # that run side by side: their state stays near the processor, their set-up is shared
 MIN_SIDE_BY_SIDE = 3  # variants for which it is worth while
-MAX_SIDE_BY_SIDE = 1024
-BY_FORMULAS = 8  # times as many by formulas, which are written once for each block
+MAX_SIDE_BY_SIDE = 4096
+BY_FORMULAS = 2  # times as many by formulas, which are written once for each block
 BLOCK_BYTES = 2.0**27  # of samples of a block, about
 
 Progress = Callable[["Ensemble"], None]
@@ -115,8 +115,7 @@ class Ensemble(Reading, Spelt):
         found = {
             k: Retired(k, told.tick * self.dt, told.component, told.reason)
             for piece in self.pieces
-            for k, told in piece.told.items()
-            if told.reason
+            for k, told in piece.retired.items()
         }
         return dict(sorted(found.items()))
 

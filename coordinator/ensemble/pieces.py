@@ -34,7 +34,7 @@ class Piece:
     """Variants that were recorded together; arrays are shared, names say whose."""
 
     segments: list[Segment]
-    told: dict[int, Told]  # by variant
+    told: Mapping[int, Told]  # by variant
     mark: str | None = None  # between a name of the model and the number of the variant, where there are several
     seconds: float = 0.0  # of computing
     places: dict[str, Array] = field(default_factory=dict)  # of ports, (samples, variants, d), where no more was kept
@@ -45,6 +45,11 @@ class Piece:
     def variants(self) -> tuple[int, ...]:
         """Their numbers."""
         return tuple(self.told)
+
+    @property
+    def retired(self) -> dict[int, Told]:
+        """Those that did not come to their end; what ran side by side did."""
+        return {k: told for k, told in self.told.items() if told.reason} if isinstance(self.told, dict) else {}
 
     def called(self, name: str, variant: int) -> str:
         """What a member of the model is called in the samples."""
@@ -63,6 +68,9 @@ class Piece:
         """A series of a member in all variants, (samples, variants, …); NaN while it was not there, None where it never was."""
         found: list[Array | None] = []
         for segment in self.segments:
+            if (quick := self._in_order(segment, part, name, key)) is not None:
+                found.append(quick)
+                continue
             places = [segment.series(part, self.called(name, variant)) for variant in self.variants]
             there = [place for place in places if place is not None and key in place[0]]
             if not there:
@@ -85,6 +93,19 @@ class Piece:
             for segment, values in zip(self.segments, found, strict=True)
         ]
         return np.concatenate(absent)
+
+    def _in_order(self, segment: Segment, part: str, name: str, key: str) -> Array | None:
+        """The same where rows of all variants follow each other as at the beginning; None: they have to be looked for."""
+        if self.mark is None or len(self.told) < 2:
+            return None
+        variants = self.variants
+        first, called = self.called(name, variants[0]), [self.called(name, k) for k in variants]
+        for names, series in getattr(segment, part):
+            step, more = divmod(len(names), len(variants))
+            if key in series and not more and first in names[:step]:
+                row = names.index(first)
+                return series[key][: segment.used, row::step] if names[row::step] == called else None
+        return None
 
     def of(self, variant: int) -> list[Segment]:
         """The samples of one, by the names of the model."""

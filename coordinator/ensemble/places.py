@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from coordinator.ensemble.variants import Variants
 from modular.body import Body, Fellows
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.tiles import TileRows, Which
 
 
 def places_in(piece: Piece, variants: Variants, port: str) -> Array | None:
@@ -23,7 +24,7 @@ def places_in(piece: Piece, variants: Variants, port: str) -> Array | None:
     if q is None:
         return None
     bodies = bodies_of(variants, body, piece.variants)
-    if len({each.port_names for each in bodies}) == 1:
+    if isinstance(bodies, TileRows) or len({each.port_names for each in bodies}) == 1:
         found = type(bodies[0]).port_places(bodies, q)
         of_each = found.reshape(*q.shape[:2], -1, found.shape[-1])
         return np.asarray(of_each[:, :, bodies[0].port_names.index(name)])
@@ -40,14 +41,16 @@ def rates_in(piece: Piece, variants: Variants, port: str) -> Array | None:
     return of_each_body(bodies, lambda one, k: one.port_motion(name, q[:, k], v[:, k], a[:, k])[1])
 
 
-def bodies_of(variants: Variants, name: str, which: tuple[int, ...]) -> Fellows:
+def bodies_of(variants: Variants, name: str, which: tuple[int, ...]) -> Fellows | TileRows:
     """A body as each of these variants describes it."""
+    if name in variants.columns:
+        return variants.bodies(Which(which)).rows_of([name])
     if not any(found.kind == BODY and found.owner == name for found in variants.parameters):
         return Fellows([variants.model.bodies[name]] * len(which))
     return Fellows(variants.member(BODY, name, k) for k in which)
 
 
-def of_each_body(bodies: Fellows, read: Callable[[Body, int], Array]) -> Array:
+def of_each_body(bodies: Sequence[Body], read: Callable[[Body, int], Array]) -> Array:
     """What is read of each body, (samples, bodies, …)."""
     return np.stack([read(body, k) for k, body in enumerate(bodies)], axis=1)
 
