@@ -8,6 +8,9 @@ import pytest
 from components import PointMassRod, Revolute, RigidBody, Rod, Spherical
 from components.forces import SpringDamper
 from coordinator import Ensemble
+from coordinator.couplings.interface.projection import largest_of
+from coordinator.couplings.interface.side_by_side import members_of
+from coordinator.couplings.interface.tiled_members import tiled_members
 from coordinator.ensemble.copies import side_by_side
 from coordinator.ensemble.variants import Variants
 from coordinator.events.bulk_add import put_together
@@ -122,6 +125,23 @@ def test_tables_of_tiles_are_those_of_copies_one_by_one(case: str):
         name: single.joint_home[name].owners for name in single.joint_home
     }
     assert dict(tiled.facts()) == dict(single.facts())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_who_takes_part_in_each_is_who_is_found_by_name(case: str):
+    model, vary = (make() for make in CASES[case])
+    copies = side_by_side(Variants(model, vary), range(COUNT))
+    system = System(copies.gravity, copies.bodies)
+    system.parted = copies.parted
+    put_together(system, copies)
+    tiled = tiled_members(system)
+    assert tiled is not None
+    assert list(tiled) == members_of(system) and tiled.named() == [each.joints[0] for each in members_of(system)]
+    rates = DRAW.normal(size=(2, *next(iter(system.joints)).rate.shape))[0]
+    next(iter(system.joints)).rate[:] = rates
+    assert tiled.largest("stacks", "rate").tolist() == [
+        largest_of((joints.rate, rows) for joints, rows in each.stacks) for each in members_of(system)
+    ]
 
 
 def test_members_come_and_go_among_tiles():

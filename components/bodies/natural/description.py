@@ -23,7 +23,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from components.bodies.natural.many import (
     Layout,
     NaturalRows,
     element_weights,
+    find_together,
     kept_record_rows,
     record_rows_of_one,
     rows_of,
@@ -289,6 +290,11 @@ class NaturalBody(Body):
     def constrained(self, q: Array) -> bool:
         """Where there is more than one element."""
         return bool(q.shape[-2] > 1)
+
+    @classmethod
+    def look_at(cls, bodies: Sequence[Body]) -> None:
+        """These are about to be asked one by one what a record says of them: it is found for all at once."""
+        find_together(cast("Sequence[NaturalBody]", bodies))
 
     @classmethod
     def port_places(cls, bodies: Sequence[Self], q: Array) -> Array:

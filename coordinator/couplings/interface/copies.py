@@ -12,6 +12,7 @@ import numpy as np
 
 from coordinator.couplings.interface.interface import Interface
 from coordinator.couplings.interface.members import Members
+from coordinator.couplings.interface.tiled_members import TiledMembers
 from coordinator.couplings.interface.verbs import COMPONENT, FROM, TO
 from modular.elements import Array, Indices
 from modular.table import SPARE_NUMBERS, Table
@@ -31,7 +32,7 @@ class Copies:
         self._sheets = np.tile(first._sheet, (count, 1))
         self.sheets[:] = self._sheets.ctypes.data + self._sheets.strides[0] * np.arange(count)
         self.program = self._programs(members, begins)
-        of_each = {"program": self.program, "spans": np.array([each.elements for each in members], np.int64)}
+        of_each = {"program": self.program, "spans": spans_of(members)}
         known = _columns(members[0])
         for name, place in first._place_of.items():
             array: Any = first.__dict__[name]
@@ -52,6 +53,8 @@ class Copies:
             return None
         if not first.compiled or first.toll_count:
             return None
+        if isinstance(members, TiledMembers):
+            return cls(first, members, members.begins)
         begins: Rows = {}
         for part in ("stacks", "bodies", "forces"):
             lists = [getattr(each, part) for each in members]
@@ -80,7 +83,7 @@ class Copies:
                     found[:, these, TO] += shift[:, None]
         of_elements = np.flatnonzero(first.program[:, COMPONENT] == first.system.elements.sheet)
         places = {tuple(span): k for k, span in enumerate(map(tuple, members[0].elements))}
-        spans = np.array([each.elements for each in members], np.int64)
+        spans = spans_of(members)
         for op in of_elements:
             k = places[int(first.program[op, FROM]), int(first.program[op, TO])]
             found[:, op, FROM], found[:, op, TO] = spans[:, k, 0], spans[:, k, 1]
@@ -90,6 +93,13 @@ class Copies:
         """A number of each."""
         found: Array = self._blocks[name][:, 0]
         return found
+
+
+def spans_of(members: Sequence[Members]) -> Indices:
+    """Elements of each, (models, ranges, 2)."""
+    return (
+        members.spans if isinstance(members, TiledMembers) else np.array([each.elements for each in members], np.int64)
+    )
 
 
 def _columns(members: Members) -> list[tuple[int, int, int, int]]:

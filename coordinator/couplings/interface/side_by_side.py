@@ -27,6 +27,7 @@ from coordinator.couplings.interface.copies import Copies
 from coordinator.couplings.interface.interface import MAX_ITERATIONS, Interface
 from coordinator.couplings.interface.members import Members, ranges_of
 from coordinator.couplings.interface.projection import REST_SPEED_TOLERANCE, book_impacts, largest_of
+from coordinator.couplings.interface.tiled_members import TiledMembers, tiled_members
 from coordinator.couplings.interface.verbs import COMPONENT, DRIFT, FROM, TO, WIDTH
 from coordinator.engine.program import perform
 from coordinator.system import System
@@ -61,9 +62,9 @@ class SideBySide(Table):
         self.common("segments", 2, dtype=np.int64)
         for name in ("model_count", "elements_sheet", "stage_count", "most_turns"):
             self.fixed(name, dtype=np.int64)
-        self.members = members_of(system)
+        self.members: Sequence[Members] = tiled_members(system) or members_of(system)
         self.first = Interface(system, stages, local, self.members[0])
-        self.names = [members.joints[0] if members.joints else _a_body_of(members) for members in self.members]
+        self.names = names_of(self.members)
         count = len(self.members)
         self.copies = Copies.of(self.first, self.members) if local is None else None
         self.parts = [self.first]
@@ -137,10 +138,13 @@ class SideBySide(Table):
 
     def project_velocities(self) -> None:
         """In each model that moves against its joints one impulse of all of them (projection.py)."""
-        moving, fastest = np.zeros(len(self.members)), np.zeros(len(self.members))
-        for k, members in enumerate(self.members):
-            moving[k] = largest_of((joints.rate, rows) for joints, rows in members.stacks)
-            fastest[k] = largest_of((bodies.state()["v"], rows) for bodies, rows in members.bodies)
+        if isinstance(self.members, TiledMembers):
+            moving, fastest = self.members.largest("stacks", "rate"), self.members.largest("bodies", "v")
+        else:
+            moving, fastest = np.zeros(len(self.members)), np.zeros(len(self.members))
+            for k, members in enumerate(self.members):
+                moving[k] = largest_of((joints.rate, rows) for joints, rows in members.stacks)
+                fastest[k] = largest_of((bodies.state()["v"], rows) for bodies, rows in members.bodies)
         if not moving.any():
             return
         elements = self.system.elements
@@ -180,6 +184,13 @@ class SideBySide(Table):
     def why(self) -> int:
         """Nobody looks for a shorter step of all."""
         return 0
+
+
+def names_of(members: Sequence[Members]) -> list[str]:
+    """A joint of each of several models, or a body where there is none."""
+    if isinstance(members, TiledMembers):
+        return members.named()
+    return [each.joints[0] if each.joints else _a_body_of(each) for each in members]
 
 
 def _a_body_of(members: Members) -> str:
