@@ -113,6 +113,11 @@ class JointHomes(Mapping[str, JointHome]):
         found = self._known[name]
         return found.attachment if isinstance(found, JointHome) else None
 
+    @property
+    def made_apart(self) -> bool:
+        """Whether some were made one by one."""
+        return any(self._known.values())
+
     def again(self, name: str) -> bool:
         """Whether a joint was cut at the instant at which it was made."""
         found = self._known[name]

@@ -43,7 +43,8 @@ def just_made(region: Region) -> New:
     for joints in region.joints:
         fresh, names = joints.fresh, joints.names
         rows = region.rows(joints) if region.restricted else np.flatnonzero(fresh[: joints.count]).tolist()
-        rows = [row for row in rows if fresh[row] == 1 and not homes.again(names[row])]
+        rows = [row for row in rows if fresh[row] == 1]
+        rows = [row for row in rows if not homes.again(names[row])] if homes.made_apart else rows
         if rows and joints.form.holonomic:
             new.append((joints, rows))
     return new

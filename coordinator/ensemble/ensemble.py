@@ -19,7 +19,6 @@ from coordinator.ensemble.pieces import Piece
 from coordinator.ensemble.reading import Reading, ticks_of
 from coordinator.ensemble.stacked import Apart, WentWrong, gravity_of, run_stacked, why_apart
 from coordinator.ensemble.variants import Variants
-from coordinator.equations.formulas import Formulas
 from coordinator.events.bulk_add import undisturbed
 from modular.assembly import Assembly
 from modular.elements import Array, Indices
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 BODIES_PER_BLOCK = 8192  # that run side by side: their state stays near the processor, their set-up is shared
 MIN_SIDE_BY_SIDE = 3  # variants for which it is worth while
 MAX_SIDE_BY_SIDE = 4096
-BY_FORMULAS = 2  # times as many by formulas, which are written once for each block
 BLOCK_BYTES = 2.0**27  # of samples of a block, about
 
 Progress = Callable[["Ensemble"], None]
@@ -206,9 +204,8 @@ class Ensemble(Reading, Spelt):
         members = len(model.bodies) + len(model.joint_edges) + len(model.force_edges)
         samples = self.until / self.dt / self.record_every + 2
         fitting = BLOCK_BYTES / (250.0 * members * samples)  # bytes of a member in a sample, about
-        times = BY_FORMULAS if isinstance(self.coupling, Formulas) else 1
-        bodies = max(1, times * BODIES_PER_BLOCK // max(1, len(model.bodies)))
-        return int(min(max(1.0, fitting), bodies, times * MAX_SIDE_BY_SIDE))
+        bodies = max(1, BODIES_PER_BLOCK // max(1, len(model.bodies)))
+        return int(min(max(1.0, fitting), bodies, MAX_SIDE_BY_SIDE))
 
     def _block(self, which: list[int], until: float, heard: Heard) -> list[Piece]:
         """These variants side by side; one that goes wrong runs by itself to where it does, the others in two parts."""

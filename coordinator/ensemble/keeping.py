@@ -46,7 +46,7 @@ class Keep:
             if places is None:
                 continue
             if self.name == PLACES:
-                kept.places[port], kept.place_ticks = places, piece.ticks
+                kept.places[port], kept.place_ticks = places.copy(), piece.ticks  # of one port: it was read with others
             else:
                 kept.extremes[port] = np.stack([places.min(axis=0), places.max(axis=0)], axis=1)
         return kept

@@ -82,7 +82,7 @@ class Variants:
     def member(self, kind: str, owner: str, k: int) -> Any:
         """One of them."""
         home = self._made
-        if kind == BODY and owner in self.columns:
+        if kind == BODY and owner in self.columns:  # its values stay where they are
             home = self._lately
             if len(home) > KEPT_LATELY:
                 home.clear()
@@ -125,7 +125,10 @@ class Variants:
         parameters = self._by_member[kind, owner]
         member = parameters[0].member(self.model)
         try:
-            member = self._quickly(parameters, member, k) if kind == BODY else self._changed(parameters, member, k)
+            if kind == BODY and owner in self.columns:
+                member = replace(member, **{field: _plain(rows[k]) for field, rows in self.columns[owner].items()})
+            else:
+                member = self._quickly(parameters, member, k) if kind == BODY else self._changed(parameters, member, k)
             problems = check_member(kind, owner, member, self.model.dimension)
         except (ModelError, TypeError, ValueError) as error:
             problems = [str(error)]
@@ -189,6 +192,11 @@ class Variants:
             else:
                 homes[kind][owner] = member
         return found
+
+
+def _plain(row: Array) -> Any:
+    """One row of a column, as descriptions hold it."""
+    return tuple(row.tolist()) if row.ndim else float(row)
 
 
 def columns_of(body: Body, parameters: Sequence[Parameter], values: Mapping[str, Array]) -> dict[str, Array] | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.building.models_apart import UnlikeModels
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.slices import Slices
 from coordinator.equations.common_code import GOOD as GOOD
@@ -32,6 +33,7 @@ from coordinator.equations.solved import LOOSE, LOST_PIVOT
 from coordinator.system import System
 from modular.elements import TIME, Array, Indices
 from modular.errors import CouplingError
+from modular.tiles import Tiles
 
 CODE = "formulas"  # of models that run one after the other, where they share it
 AGREEING = 1e-8  # of the largest of its kind: what two ways to the same number may differ by
@@ -59,15 +61,15 @@ class CommonFormulas:
         # lengths and angles that forces take from where bodies stand
         equations.forces(float(system.elements.clock[TIME]))
         self.models = models_in(system)
-        known = None if system.shared is None or whole or shown else system.shared.get(CODE)
-        try:
-            self._begin(known or Code.of(system, self.models[0], whole, shown), inherited=known is not None)
-        except Stranger:
-            if known is None:
-                raise
-            self._begin(Code.of(system, self.models[0], whole, shown))
-        if system.shared is not None and not (whole or shown):
-            system.shared.setdefault(CODE, self.code)
+        known: list[Code] = [] if system.shared is None or whole or shown else system.shared.setdefault(CODE, [])
+        for code in known:
+            try:
+                self._begin(code, inherited=True)
+            except Stranger:
+                continue
+            return
+        self._begin(Code.of(system, self.models[0], whole, shown))
+        known.append(self.code)
 
     def _begin(self, code: Code, *, inherited: bool = False) -> None:
         """Take the code, lay out the numbers of all models, and hold it against their tables."""
@@ -109,6 +111,7 @@ class CommonFormulas:
                 if self._inherited and bool(named[0]) != (label in places):
                     raise self._stranger([0], f"{label} has a name in one and none in the other")
                 if label not in self.whole and len(others):
+                    self._part(named)
                     told = (
                         f"{label} is {one.values[0]:.3g} in one and {one.values[others[0]]:.3g} in the other (M: masses, gram: "
                         "lengths, w: where ports are), and what is 0 or 1 in one has no name"
@@ -126,13 +129,30 @@ class CommonFormulas:
                 if name in places:
                     table[k if self.system.gravities else slice(None), places[name]] = value
                     missing.discard(name)
-        for k, model in enumerate(models if missing else ()):
-            known = numbers_of(self.system, model, self.written.taken, self.whole)
+        several = [numbers_of(self.system, model, self.written.taken, self.whole) for model in self._asked(missing)]
+        self._part([frozenset(known) for known in several])
+        for k, known in enumerate(several if missing else ()):
             lacking = sorted(missing - known.keys())
             if lacking:
                 raise self._stranger([k], f"there is no '{lacking[0]}'")
             for name in missing:
                 table[k, places[name]] = known[name]
+
+    def _asked(self, missing: set[str]) -> Sequence[Model]:
+        """Models that are asked for their numbers one by one: for those that are missing, or that are nothing in one of them."""
+        acting = self.system.acting
+        alike = not acting or (isinstance(acting, Tiles) and acting.alike)
+        return self.models if missing or not alike else ()
+
+    def _part(self, kinds: Iterable[Any]) -> None:
+        """Of several models those in which the same is something stand side by side; what is nothing in one has no name there."""
+        groups: dict[Any, list[int]] = {}
+        for k, kind in enumerate(kinds):
+            groups.setdefault(kind, []).append(k)
+        parted = self.system.parted
+        if len(groups) > 1 and parted is not None and self.system.companion is None:
+            numbers = [parted(next(iter(model.values())))[1] for model in self.models]
+            raise UnlikeModels([[numbers[k] for k in group] for group in groups.values()])
 
     def _stranger(self, which: list[int], reason: str) -> Stranger:
         first, other = (next(iter(self.models[k].values())) for k in (0, which[0]))
