@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 BODIES_PER_BLOCK = 8192  # that run side by side: their state stays near the processor, their set-up is shared
 MIN_SIDE_BY_SIDE = 3  # variants for which it is worth while
 MAX_SIDE_BY_SIDE = 4096
+LEAST_OF_BLOCK, BLOCKS = (
+    32,
+    16,
+)  # variants; blocks at least, on a cluster or into a folder, where there are so many of them
 BLOCK_BYTES = 2.0**27  # of samples of a block, about
 
 Progress = Callable[["Ensemble"], None]
@@ -133,7 +137,7 @@ class Ensemble(Reading, Spelt):
         heard: Heard = []
         try:
             known = {k for piece in self.pieces for k in piece.told}
-            blocks = [left for block in self._blocks() if (left := [k for k in block if k not in known])]
+            blocks = [left for block in self._blocks(cluster) if (left := [k for k in block if k not in known])]
             for which, pieces in self._done(blocks, until, heard, cluster):
                 self.pieces += pieces
                 self.done += len(which)
@@ -188,7 +192,7 @@ class Ensemble(Reading, Spelt):
 
     # --- blocks ------------------------------------------------------------------------------------------------------
 
-    def _blocks(self) -> list[list[int]]:
+    def _blocks(self, cluster: Any) -> list[list[int]]:
         """Which variants run together."""
         if self.apart:
             return [[k] for k in range(len(self))]
@@ -196,6 +200,8 @@ class Ensemble(Reading, Spelt):
         for k in range(len(self)):
             alike.setdefault(gravity_of(self.variants, k, self.coupling), []).append(k)
         size = self._size()
+        if cluster is not None or self.folder is not None:  # so that workers share them, and what is done is kept
+            size = min(size, max(LEAST_OF_BLOCK, -(-len(self) // BLOCKS)))
         return [group[start : start + size] for group in alike.values() for start in range(0, len(group), size)]
 
     def _size(self) -> int:
