@@ -8,9 +8,10 @@ Several models in one system, side by side: what they have to have in common (co
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from math import hypot
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from modular.joint import Attachment, JointForm
 from modular.joints import Joints
 from modular.port import GROUND
 from modular.side import Mark, Side
+from modular.tiles import Tiles, kinds_of, name_in, parted
 
 
 class HasJoints(Protocol):
@@ -65,13 +67,14 @@ class JointHomes(Mapping[str, JointHome]):
 
     def __init__(self, system: HasJoints) -> None:
         self._system = system
-        self._known: dict[str, JointHome | JointEdge] = {}
+        self._known: dict[str, JointHome | JointEdge | None] = {}  # None: one of many copies, in `_tiles`
+        self._tiles: Mapping[str, JointEdge] = {}
 
     def __getitem__(self, name: str) -> JointHome:
         found = self._known[name]
         if isinstance(found, JointHome):
             return found
-        return JointHome(name, next(stack for stack in self._system.joints if name in stack.row), found)
+        return JointHome(name, next(stack for stack in self._system.joints if name in stack.row), self.edge(name))
 
     def __contains__(self, name: object) -> bool:
         return name in self._known
@@ -85,10 +88,27 @@ class JointHomes(Mapping[str, JointHome]):
     def edge(self, name: str) -> JointEdge:
         """Between what a joint stands."""
         found = self._known[name]
+        if found is None:
+            return self._tiles[name]
         return found.edge if isinstance(found, JointHome) else found
 
-    def facts(self, only: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+    def kinds(self) -> Iterator[JointEdge]:
+        """All joints as they were made; of copies side by side, as long as none has been made since, one for all."""
+        if self._known and not any(self._known.values()):
+            yield from kinds_of(self._tiles)
+        else:
+            yield from map(self.edge, self._known)
+
+    def facts(self, only: Iterable[str] | None = None) -> Mapping[str, dict[str, Any]]:
         """How the equations of joints are written, and whom they join: of all, stack by stack, or of some."""
+        whole = (
+            isinstance(self._tiles, Tiles) and len(self._known) == len(self._tiles) and not any(self._known.values())
+        )
+        if only is None and whole:
+            return TiledFacts(
+                cast("Tiles[JointEdge]", self._tiles),
+                [(stack.form.facts, stack.names) for stack in self._system.joints],
+            )
         found: dict[str, dict[str, Any]] = {}
         for stack in self._system.joints:
             form, names = (
@@ -105,6 +125,11 @@ class JointHomes(Mapping[str, JointHome]):
         found = self._known[name]
         return found.attachment if isinstance(found, JointHome) else None
 
+    @property
+    def made_apart(self) -> bool:
+        """Whether some were made one by one."""
+        return any(self._known.values())
+
     def again(self, name: str) -> bool:
         """Whether a joint was cut at the instant at which it was made."""
         found = self._known[name]
@@ -118,11 +143,40 @@ class JointHomes(Mapping[str, JointHome]):
         """Joints that need two ports as they are (`Joint.points`)."""
         self._known.update(edges)
 
+    def enter_tiles(self, names: Iterable[str], edges: Tiles[JointEdge]) -> None:
+        """The same of many copies, as they are described at the beginning."""
+        self._known.update(dict.fromkeys(names))
+        self._tiles = copy(edges)
+
     def leave(self, name: str) -> JointHome:
         """A joint is cut."""
         home = self[name]
         del self._known[name]
         return home
+
+
+class TiledFacts(Mapping[str, dict[str, Any]]):
+    """What `JointHomes.facts` tells of many copies, each when somebody asks."""
+
+    def __init__(self, edges: Tiles[JointEdge], stacks: list[tuple[dict[str, Any], list[str]]]) -> None:
+        first = frozenset(name_in(name, edges.which[0]) for name in edges.originals)
+        self._edges = edges
+        self._forms = [{parted(name)[0]: form for name in names if name in first} for form, names in stacks]
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        edge, original = self._edges[name], parted(name)[0]
+        form = next(forms[original] for forms in self._forms if original in forms)
+        return {**form, "between": [edge.first_body, edge.second_body]}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._edges
+
+    def __iter__(self) -> Iterator[str]:
+        for forms in self._forms:
+            yield from self._edges.names_of(forms)
+
+    def __len__(self) -> int:
+        return len(self._edges)
 
 
 @dataclass(slots=True)

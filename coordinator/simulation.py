@@ -54,6 +54,7 @@ from modular.events import Cut, Event
 from modular.first_use import seconds_spent
 from modular.keywords import Spelt
 from modular.numbers import number
+from modular.tiles import kinds_of
 
 MIN_STEP = 1e-30  # step [s]: below, its square is nothing
 Progress = Callable[["Simulation"], None]
@@ -109,7 +110,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         model, chosen = assembly.given().copy(), Penalty() if coupling is None else coupling
         past = Past(Given(model, chosen), project=project_velocities, grouped=grouped)
         system = System(model.gravity, model.bodies, grouped=grouped, acting=model.force_edges)
-        system.parted, system.gravities = model.parted, model.gravities
+        system.parted, system.gravities, system.shared = model.parted, model.gravities, model.shared
         self._begin(model, system, float(dt), chosen, past, Recorder(int(record_every)), leak_limit, threads)
         if black_boxes_in(model.bodies) and workers is not None:
             self.distributed_run = distributed_run_for(model, workers, launcher)  # they are asked while all is built
@@ -373,7 +374,8 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         if self.assembly.begin:
             begin(self.system, self.assembly.begin)
         first_look(self)
-        for name, joint in self.assembly.joint_edges.items():
+        breaking = any(joint.breaks_at is not None for joint in kinds_of(self.assembly.joint_edges))
+        for name, joint in self.assembly.joint_edges.items() if breaking else ():
             if joint.breaks_at is not None:
                 self.breakage.check(name, joint)
                 self.breakage.watch(name, joint, self.system.joint_home[name])

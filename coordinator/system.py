@@ -45,6 +45,7 @@ class System:
         self.grouped = grouped  # False: every component in a stack of its own (same bits, slower)
         self.parted: Parted | None = None  # whose a name is, where several models stand here (coordinator/ensemble)
         self.gravities: dict[int, Array] = {}  # of these, where they differ; stacks have that of the first
+        self.shared: dict[str, Any] | None = None  # what they have in common with others that run after them
         self.elements = Elements(len(gravity))
         self.body_stacks: dict[Hashable, Bodies] = {}
         self.joint_stacks: dict[Hashable, Joints] = {}
@@ -71,11 +72,8 @@ class System:
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has stacks of its own, and leaves behind what knows the old ones by their identity."""
-        cache = {
-            name: made
-            for name, made in self.cache.items()
-            if name not in ("configured", "regions", "stack registry", "interface", "mixture", "halving", "whole step")
-        }
+        left = {"configured", "regions", "stack registry", "interface", "mixture", "halving", "whole step"}
+        cache = {name: made for name, made in self.cache.items() if name not in left}
         return {**self.__dict__, "cache": cache}
 
     # --- the stacks ------------------------------------------------------------------------------------------------
@@ -347,7 +345,7 @@ class System:
         for bodies in self.bodies_as(GivesCompliance):
             bodies.bound_loads(self.elements)
 
-    def facts(self) -> dict[str, dict[str, Any]]:
+    def facts(self) -> Mapping[str, dict[str, Any]]:
         """What those who read a run need to know of every joint."""
         return self.joint_home.facts()
 

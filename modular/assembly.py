@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -71,9 +71,9 @@ class Assembly(Spelt):
                 f"Assembly: the title {str(title)!r} holds the invisible character {hidden}; leave it out."
             )
         self.title = title
-        self.bodies: dict[str, Body] = {}
-        self.joint_edges: dict[str, JointEdge] = {}
-        self.force_edges: dict[str, ForceEdge] = {}
+        self.bodies: MutableMapping[str, Body] = {}
+        self.joint_edges: MutableMapping[str, JointEdge] = {}
+        self.force_edges: MutableMapping[str, ForceEdge] = {}
         self.begin: dict[
             str, Beginning
         ] = {}  # where bodies are, once joints have taken hold of them as they are described
@@ -88,6 +88,7 @@ class Assembly(Spelt):
             None  # of several models side by side: what a name is called in its own, and in which
         )
         self.gravities: dict[int, Array] = {}  # of each of these, where they differ [m/s^2]
+        self.shared: dict[str, Any] | None = None  # what these have in common with others that run after them
 
     def gravity_of(self, name: str) -> Array:
         """What pulls at a body: of several models side by side each has its own."""

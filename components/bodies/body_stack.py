@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from importlib import import_module
 from math import isfinite
 from typing import Any, ClassVar, Self
@@ -18,6 +18,7 @@ from modular.newmark import Newmark
 from modular.shared_constants import SharedConstantsStack
 from modular.side import Mark
 from modular.table import airy
+from modular.tiles import TileRows
 
 GLUE = (
     "ahead",
@@ -68,7 +69,7 @@ class BodyStack(SharedConstantsStack):
         self.column("attached", width, dtype=np.int64, listed=True)
         self.column("weights", width, weights, listed=True)
         self.column("numbers", dtype=np.int64)
-        self.bodies: dict[str, Any] = {}
+        self.bodies: MutableMapping[str, Any] = {}
         self.fixed("gains", 9)
         self.fixed("gravity", dimension)
         self.fixed("point", 1, dimension)  # its shape is that of an element
@@ -113,7 +114,10 @@ class BodyStack(SharedConstantsStack):
 
     def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
         """Take bodies in, in their initial state: a subclass fills their rows."""
-        self.bodies.update(zip(names, bodies, strict=True))
+        if isinstance(bodies, TileRows) and not self.bodies:
+            self.bodies = bodies.tiles.part(bodies.members)
+        else:
+            self.bodies.update(zip(names, bodies, strict=True))
 
     def remove(self, name: str) -> None:
         """Let a body go; the others do not notice."""

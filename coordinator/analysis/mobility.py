@@ -15,7 +15,7 @@ C. R. Calladine, "Matrix analysis of statically and kinematically indeterminate 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -282,7 +282,7 @@ def _twists(equations: Equations, model: Assembly, q: Array, velocities: Array) 
 
 
 def _named(
-    model: Assembly, velocities: Array, columns: dict[str, slice], twists: dict[str, Array], ports: Array
+    model: Assembly, velocities: Array, columns: Mapping[str, slice], twists: dict[str, Array], ports: Array
 ) -> list[Motion]:
     """As many motions as there are, each led by another body, those in which no port moves at first."""
     left, values, _ = (
@@ -298,7 +298,13 @@ def _named(
 
 
 def _led(
-    model: Assembly, part: Array, twists: dict[str, Array], velocities: Array, columns: dict[str, slice], *, idle: bool
+    model: Assembly,
+    part: Array,
+    twists: dict[str, Array],
+    velocities: Array,
+    columns: Mapping[str, slice],
+    *,
+    idle: bool,
 ) -> list[Motion]:
     """Combinations of motions such that each has a number of its own, the largest that is left."""
     names, turning = list(twists), 2 * model.dimension - 3

@@ -106,7 +106,8 @@ def beyond(simulation: CheckContext, *, now: bool = True) -> tuple[str, str, flo
 
 def _beyond(simulation: CheckContext, *, now: bool) -> tuple[str, str, float, str, float | None] | None:
     margins, dt = simulation.stiffness_margins, simulation.dt
-    springs = {name: margin for name, margin in margins.items() if name in simulation.assembly.forces}
+    forces = simulation.assembly.force_edges
+    springs = {name: margin for name, margin in margins.items() if name in forces} if len(forces) else {}
     name, margin = tightest(springs) or ("", 1.0)
     if margin < 1.0:
         step = 0.8 * margin * dt

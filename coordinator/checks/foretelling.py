@@ -37,6 +37,7 @@ from modular.force import BeginsAtRest, Force, Overlap
 from modular.ledger import LEAKED, Booked, leak_loop
 from modular.names import first_few
 from modular.port import GROUND
+from modular.tiles import kinds_of
 
 if TYPE_CHECKING:
     from coordinator.couplings.resting import Unsettled
@@ -266,8 +267,10 @@ def unseen_words(name: str, at: float, steps: str) -> str:
 def following(model: Assembly) -> Iterator[tuple[str, Component]]:
     """What may follow a course over time: forces, driven joints, bodies that are led."""
     yield from ((name, edge.force) for name, edge in model.force_edges.items())
-    yield from ((name, edge.joint) for name, edge in model.joint_edges.items() if edge.joint.drive)
-    yield from ((name, body) for name, body in model.bodies.items() if body.led)
+    if any(edge.joint.drive for edge in kinds_of(model.joint_edges)):
+        yield from ((name, edge.joint) for name, edge in model.joint_edges.items() if edge.joint.drive)
+    if any(body.led for body in kinds_of(model.bodies)):
+        yield from ((name, body) for name, body in model.bodies.items() if body.led)
 
 
 def fastest(part: Component) -> float:

@@ -25,6 +25,7 @@ from modular.assembly import Assembly
 from modular.events import Apply
 from modular.force import Force, TakesEvenStages
 from modular.kernel import kernel
+from modular.tiles import kinds_of
 from modular.views import View
 
 _SUZUKI = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
@@ -82,6 +83,6 @@ def order_of(coupling: Coupling, *models: Assembly) -> int | None:
 
 def forces_of(model: Assembly) -> Iterator[Force]:
     """Those that act, and those that are to come."""
-    yield from (edge.force for edge in model.force_edges.values())
+    yield from (edge.force for edge in kinds_of(model.force_edges))
     for scheduled in model.schedule:
         yield from (event.force for event in scheduled.events if isinstance(event, Apply))

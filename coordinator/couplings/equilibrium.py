@@ -27,6 +27,7 @@ from modular.assembly import Parted
 from modular.elements import GAIN_STEP, STEP, TIME, Array
 from modular.joints import Joints
 from modular.port import GROUND
+from modular.tiles import kinds_of
 
 MAX_ITERATIONS = 100  # iterations; a load not quite found only leaves some ringing
 RESIDUAL_TOLERANCE = 1e-5  # of the acceleration that the joints find at first
@@ -41,7 +42,8 @@ def just_made(region: Region) -> New:
     for joints in region.joints:
         fresh, names = joints.fresh, joints.names
         rows = region.rows(joints) if region.restricted else np.flatnonzero(fresh[: joints.count]).tolist()
-        rows = [row for row in rows if fresh[row] == 1 and not homes.again(names[row])]
+        rows = [row for row in rows if fresh[row] == 1]
+        rows = [row for row in rows if not homes.again(names[row])] if homes.made_apart else rows
         if rows and joints.form.holonomic:
             new.append((joints, rows))
     return new
@@ -105,7 +107,10 @@ def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None
     """
     described, elements = region.system.described, region.elements
     straight = all(described[bodies.names[0]].straight for bodies in region.bodies)
-    asked = [(j, [row for row in rows if _steps_once(region.system, j.names[row])]) for j, rows in new]
+    once = all(body.steps == 1 for body in kinds_of(described))
+    asked = [
+        (j, rows if once else [row for row in rows if _steps_once(region.system, j.names[row])]) for j, rows in new
+    ]
     bending = [(j, rows) for j, rows in asked if rows and (not straight or j.form.drives or _bends(j))]
     if region.system.parted is not None:
         bending = _in_motion(region, bending)

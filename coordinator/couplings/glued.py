@@ -189,7 +189,7 @@ class Glued(Coupling):
         interface = self._interface(system)
         react: list[Operation] = [(interface, "compute_reactions")]
         step: list[Operation] = [(interface, "advance")]
-        if any(system.joint_home.edge(name).breaks_at is not None for name in system.joint_home):
+        if any(edge.breaks_at is not None for edge in system.joint_home.kinds()):
             step, react = step + react, []
         return TickProgram(first_tick=step, next_ticks=step, epilogue=react, evaluations=len(interface.stages))
 

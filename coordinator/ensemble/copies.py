@@ -7,17 +7,20 @@ Nothing connects two variants. So where every row of a stack is worked out by it
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from coordinator.ensemble.parameters import BODY, EVENTS, FORCE, GRAVITY, JOINT
+from coordinator.ensemble.parameters import EVENTS, GRAVITY
 from coordinator.ensemble.variants import Variants
 from modular.assembly import Assembly, ForceEdge, JointEdge
 from modular.events import Add, Apply, Cut, Event, Join, Remove, Scheduled
 from modular.port import GROUND, PortName
+from modular.tiles import MARK, Tiles, Which, name_in, parted
 
+NUMBERED = re.compile(rf"{MARK}(\d+)(?!\d*{MARK})")  # what the name of a copy ends with
 RENAMED = {
     Cut: ("joint",),
     Join: ("name", "first", "second"),
@@ -25,40 +28,26 @@ RENAMED = {
     Remove: ("name",),
     Apply: ("name", "ports"),
 }
-MARK = "~"
-
-
-def name_in(name: str, k: int) -> str:
-    """What a member of the model is called in variant k."""
-    return f"{name}{MARK}{k}"
-
-
-def parted(name: str) -> tuple[str, int]:
-    """The name in the model, and the variant."""
-    name, _, number = name.rpartition(MARK)
-    return name, int(number)
 
 
 def side_by_side(variants: Variants, which: Sequence[int]) -> Assembly:
     """One model of these variants; each is checked. Where gravity differs it says of each, and has itself that of the first."""
-    model = variants.model
+    model, which = variants.model, Which(which)
     found = Assembly(model.gravity.tolist(), title=model.title)
     found.parted = parted
-    for k in which:
-        members = variants.members(k)
-        gravity = members.get((GRAVITY, GRAVITY), tuple(model.gravity.tolist()))
-        if k == which[0]:
-            found.gravity[:] = gravity
-        if gravity != tuple(found.gravity.tolist()):
-            found.gravities[k] = np.array(gravity, float)
-        for name, body in model.bodies.items():
-            found.bodies[name_in(name, k)] = members.get((BODY, name), body)
-        for name, edge in model.joint_edges.items():
-            found.joint_edges[name_in(name, k)] = _joint(members.get((JOINT, name), edge), k)
-        for name, force in model.force_edges.items():
-            found.force_edges[name_in(name, k)] = _force(members.get((FORCE, name), force), k)
+    if GRAVITY in variants:
+        found.gravity[:] = variants.member(GRAVITY, GRAVITY, which[0])
+        for k in which:
+            gravity = np.array(variants.member(GRAVITY, GRAVITY, k), float)
+            if not np.array_equal(gravity, found.gravity):
+                found.gravities[k] = gravity
+    found.bodies = variants.bodies(which)
+    found.joint_edges = variants.joints(which, _joint)
+    found.force_edges = variants.forces(which, _force)
+    for k in which if model.begin or model.schedule or EVENTS in variants else ():
         found.begin.update({name_in(name, k): state for name, state in model.begin.items()})
-        found.schedule += [_scheduled(each, k) for each in members.get((EVENTS, EVENTS), model.schedule)]
+        schedule = variants.member(EVENTS, EVENTS, k) if EVENTS in variants else model.schedule
+        found.schedule += [_scheduled(each, k) for each in schedule]
     return found
 
 
@@ -97,25 +86,32 @@ class Names:
     """Names of members as the copies have them, with those of the model; texts that are none stay as they are."""
 
     def __init__(self, copies: Assembly) -> None:
-        self._known = {
-            name: parted(name)
-            for members in (copies.bodies, copies.joint_edges, copies.force_edges)
-            for name in members
-        }
+        self._members = [cast("Tiles[Any]", each) for each in (copies.bodies, copies.joint_edges, copies.force_edges)]
+        self._known: dict[str, tuple[str, int]] = {}  # of what events bring
         for each in copies.schedule:
             for event in each.events:
-                self._known.setdefault(first := str(getattr(event, RENAMED[type(event)][0])), parted(first))
+                first = str(getattr(event, RENAMED[type(event)][0]))
+                self._known.setdefault(first, parted(first))
+
+    def _find(self, owner: str) -> tuple[str, int] | None:
+        """The name in the model, and the variant; None where it is nobody's."""
+        if MARK not in owner:
+            return None
+        if owner in self._known:
+            return self._known[owner]
+        return parted(owner) if any(owner in members for members in self._members) else None
 
     def variant(self, name: Any) -> int | None:
         """Whose it is; None where it is nobody's."""
-        owner = str(name).partition(".")[0]
-        return self._known[owner][1] if owner in self._known else None
+        found = self._find(str(name).partition(".")[0])
+        return None if found is None else found[1]
 
     def in_model(self, value: Any, of: int) -> Any:
         """Data that were told of the copies, with the names of the model; what tells of other variants is left out."""
         if isinstance(value, str):
             owner, dot, port = value.partition(".")
-            return f"{self._known[owner][0]}{dot}{port}" if owner in self._known else value
+            found = self._find(owner)
+            return value if found is None else f"{found[0]}{dot}{port}"
         if isinstance(value, Mapping):
             kept = {key: each for key, each in value.items() if self.variant(key) in (None, of)}
             return {self.in_model(key, of): self.in_model(each, of) for key, each in kept.items()}
@@ -142,9 +138,13 @@ class Names:
 
     def sentence(self, text: str) -> tuple[str, int | None]:
         """A sentence about the copies in the names of the model, and the variant of the first that it names."""
-        found = None
-        for name in sorted(self._known, key=len, reverse=True):
-            if name in text:
-                found = self._known[name][1] if found is None else found
-                text = text.replace(name, self._known[name][0])
-        return text, found
+        originals = {name for name, _ in self._known.values()}.union(*(members.originals for members in self._members))
+        longest, found, parts, last = sorted(originals, key=len, reverse=True), None, [], 0
+        for match in NUMBERED.finditer(text):
+            before = text[last : match.start()]
+            name = next((name for name in longest if before.endswith(name) and self._find(name + match[0])), None)
+            if name is not None:
+                found = int(match[1]) if found is None else found
+                parts.append(before)
+                last = match.end()
+        return "".join([*parts, text[last:]]), found

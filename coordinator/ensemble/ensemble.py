@@ -17,7 +17,6 @@ from coordinator.ensemble.pieces import ALL, Keep, Piece, keep_of
 from coordinator.ensemble.reading import Reading, ticks_of
 from coordinator.ensemble.stacked import Apart, Heard, WentWrong, gravity_of, run_apart, run_stacked, why_apart
 from coordinator.ensemble.variants import Variants
-from coordinator.equations.formulas import Formulas
 from coordinator.events.bulk_add import undisturbed
 from modular.assembly import Assembly
 from modular.elements import Array, Indices
@@ -28,10 +27,13 @@ from modular.numbers import number
 if TYPE_CHECKING:
     import xarray
 
-BODIES_PER_BLOCK = 2048  # that run side by side: their state stays near the processor, their set-up is shared
+BODIES_PER_BLOCK = 8192  # that run side by side: their state stays near the processor, their set-up is shared
 MIN_SIDE_BY_SIDE = 3  # variants for which it is worth while
-MAX_SIDE_BY_SIDE = 1024
-BY_FORMULAS = 8  # times as many by formulas, which are written once for each block
+MAX_SIDE_BY_SIDE = 4096
+LEAST_OF_BLOCK, BLOCKS = (
+    32,
+    16,
+)  # variants; blocks at least, on a cluster or into a folder, where there are so many of them
 BLOCK_BYTES = 2.0**27  # of samples of a block, about
 
 Progress = Callable[["Ensemble"], None]
@@ -113,8 +115,7 @@ class Ensemble(Reading, Spelt):
         found = {
             k: Retired(k, told.tick * self.dt, told.component, told.reason)
             for piece in self.pieces
-            for k, told in piece.told.items()
-            if told.reason
+            for k, told in piece.retired.items()
         }
         return dict(sorted(found.items()))
 
@@ -134,7 +135,7 @@ class Ensemble(Reading, Spelt):
         heard: Heard = []
         try:
             known = {k for piece in self.pieces for k in piece.told}
-            blocks = [left for block in self._blocks() if (left := [k for k in block if k not in known])]
+            blocks = [left for block in self._blocks(cluster) if (left := [k for k in block if k not in known])]
             for which, pieces in self._done(blocks, until, heard, cluster):
                 self.pieces += pieces
                 self.done += len(which)
@@ -189,7 +190,7 @@ class Ensemble(Reading, Spelt):
 
     # --- blocks ------------------------------------------------------------------------------------------------------
 
-    def _blocks(self) -> list[list[int]]:
+    def _blocks(self, cluster: Any) -> list[list[int]]:
         """Which variants run together."""
         if self.apart:
             return [[k] for k in range(len(self))]
@@ -197,6 +198,8 @@ class Ensemble(Reading, Spelt):
         for k in range(len(self)):
             alike.setdefault(gravity_of(self.variants, k, self.coupling), []).append(k)
         size = self._size()
+        if cluster is not None or self.folder is not None:  # so that workers share them, and what is done is kept
+            size = min(size, max(LEAST_OF_BLOCK, -(-len(self) // BLOCKS)))
         return [group[start : start + size] for group in alike.values() for start in range(0, len(group), size)]
 
     def _size(self) -> int:
@@ -205,9 +208,8 @@ class Ensemble(Reading, Spelt):
         members = len(model.bodies) + len(model.joint_edges) + len(model.force_edges)
         samples = self.until / self.dt / self.record_every + 2
         fitting = BLOCK_BYTES / (250.0 * members * samples)  # bytes of a member in a sample, about
-        times = BY_FORMULAS if isinstance(self.coupling, Formulas) else 1
-        bodies = max(1, times * BODIES_PER_BLOCK // max(1, len(model.bodies)))
-        return int(min(max(1.0, fitting), bodies, times * MAX_SIDE_BY_SIDE))
+        bodies = max(1, BODIES_PER_BLOCK // max(1, len(model.bodies)))
+        return int(min(max(1.0, fitting), bodies, MAX_SIDE_BY_SIDE))
 
     def _block(self, which: list[int], until: float, heard: Heard) -> list[Piece]:
         """These variants side by side; one that goes wrong runs by itself to where it does, the others in two parts."""

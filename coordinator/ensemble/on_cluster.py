@@ -5,6 +5,7 @@ A Dask worker that dies costs its block, which another one runs again. Bits are 
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import threading
@@ -66,6 +67,20 @@ def text_of(ensemble: Ensemble, until: float) -> str:
 
 def run_block(text: str, which: list[int]) -> tuple[str, bytes]:
     """On a Dask worker: some variants of an ensemble that a text describes; what is kept of them, and what was warned of."""
+    heard: Heard = []
+    with one_at_a_time:
+        ensemble, until = ensemble_of(text)
+        pieces = ensemble.block(which, until, heard)
+    abouts, arrays = pieces_as_data(pieces)
+    told = [[variant, warning.category.__name__, str(warning.message)] for variant, warning in heard]
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return json.dumps({"pieces": abouts, "heard": told}), file.getvalue()
+
+
+@functools.lru_cache(maxsize=2)
+def ensemble_of(text: str) -> tuple[Ensemble, float]:
+    """The ensemble that a text describes, and its end: made once for all blocks that come to this worker."""
     from coordinator.ensemble.ensemble import Ensemble
 
     known = json.loads(text)
@@ -75,18 +90,11 @@ def run_block(text: str, which: list[int]) -> tuple[str, bytes]:
             "results would have other bits; install the same there."
         )
     settings = known["settings"]
-    heard: Heard = []
     ensemble = Ensemble(
         Assembly.from_data(known["model"]), settings["dt"], Component.from_data(known["coupling"]), vary=known["vary"],
         record_every=settings["record_every"], keep=known["keep"], project_velocities=settings["project_velocities"],
     )  # fmt: skip
-    with one_at_a_time:
-        pieces = ensemble.block(which, float(known["until"]), heard)
-    abouts, arrays = pieces_as_data(pieces)
-    told = [[variant, warning.category.__name__, str(warning.message)] for variant, warning in heard]
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return json.dumps({"pieces": abouts, "heard": told}), file.getvalue()
+    return ensemble, float(known["until"])
 
 
 def received(text: str, data: bytes, heard: Heard) -> list[Piece]:

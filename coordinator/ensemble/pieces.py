@@ -21,6 +21,7 @@ from coordinator.record.series import PARTS
 from modular.body import Body, Fellows
 from modular.elements import Array, Indices
 from modular.errors import ModelError
+from modular.tiles import TileRows, Which
 
 Names = dict[str, str]  # names of the model, with those in the samples
 
@@ -43,7 +44,7 @@ class Piece:
     """Variants that were recorded together; arrays are shared, names say whose."""
 
     segments: list[Segment]
-    told: dict[int, Told]  # by variant
+    told: Mapping[int, Told]  # by variant
     mark: str | None = None  # between a name of the model and the number of the variant, where there are several
     seconds: float = 0.0  # of computing
     places: dict[str, Array] = field(default_factory=dict)  # of ports, (samples, variants, d), where no more was kept
@@ -54,6 +55,11 @@ class Piece:
     def variants(self) -> tuple[int, ...]:
         """Their numbers."""
         return tuple(self.told)
+
+    @property
+    def retired(self) -> dict[int, Told]:
+        """Those that did not come to their end; what ran side by side did."""
+        return {k: told for k, told in self.told.items() if told.reason} if isinstance(self.told, dict) else {}
 
     def called(self, name: str, variant: int) -> str:
         """What a member of the model is called in the samples."""
@@ -72,6 +78,9 @@ class Piece:
         """A series of a member in all variants, (samples, variants, …); NaN while it was not there, None where it never was."""
         found: list[Array | None] = []
         for segment in self.segments:
+            if (quick := self._in_order(segment, part, name, key)) is not None:
+                found.append(quick)
+                continue
             places = [segment.series(part, self.called(name, variant)) for variant in self.variants]
             there = [place for place in places if place is not None and key in place[0]]
             if not there:
@@ -94,6 +103,19 @@ class Piece:
             for segment, values in zip(self.segments, found, strict=True)
         ]
         return np.concatenate(absent)
+
+    def _in_order(self, segment: Segment, part: str, name: str, key: str) -> Array | None:
+        """The same where rows of all variants follow each other as at the beginning; None: they have to be looked for."""
+        if self.mark is None or len(self.told) < 2:
+            return None
+        variants = self.variants
+        first, called = self.called(name, variants[0]), [self.called(name, k) for k in variants]
+        for names, series in getattr(segment, part):
+            step, more = divmod(len(names), len(variants))
+            if key in series and not more and first in names[:step]:
+                row = names.index(first)
+                return series[key][: segment.used, row::step] if names[row::step] == called else None
+        return None
 
     def of(self, variant: int) -> list[Segment]:
         """The samples of one, by the names of the model."""
@@ -181,7 +203,7 @@ def places_in(piece: Piece, variants: Variants, port: str) -> Array | None:
     if q is None:
         return None
     bodies = bodies_of(variants, body, piece.variants)
-    if len({each.port_names for each in bodies}) == 1:
+    if isinstance(bodies, TileRows) or len({each.port_names for each in bodies}) == 1:
         found = type(bodies[0]).port_places(bodies, q)
         of_each = found.reshape(*q.shape[:2], -1, found.shape[-1])
         return np.asarray(of_each[:, :, bodies[0].port_names.index(name)])
@@ -198,14 +220,16 @@ def rates_in(piece: Piece, variants: Variants, port: str) -> Array | None:
     return of_each_body(bodies, lambda one, k: one.port_motion(name, q[:, k], v[:, k], a[:, k])[1])
 
 
-def bodies_of(variants: Variants, name: str, which: tuple[int, ...]) -> Fellows:
+def bodies_of(variants: Variants, name: str, which: tuple[int, ...]) -> Fellows | TileRows:
     """A body as each of these variants describes it."""
+    if name in variants.columns:
+        return variants.bodies(Which(which)).rows_of([name])
     if not any(found.kind == BODY and found.owner == name for found in variants.parameters):
         return Fellows([variants.model.bodies[name]] * len(which))
     return Fellows(variants.member(BODY, name, k) for k in which)
 
 
-def of_each_body(bodies: Fellows, read: Callable[[Body, int], Array]) -> Array:
+def of_each_body(bodies: Sequence[Body], read: Callable[[Body, int], Array]) -> Array:
     """What is read of each body, (samples, bodies, …)."""
     return np.stack([read(body, k) for k, body in enumerate(bodies)], axis=1)
 
@@ -252,7 +276,7 @@ class Keep:
             if places is None:
                 continue
             if self.name == PLACES:
-                kept.places[port], kept.place_ticks = places, piece.ticks
+                kept.places[port], kept.place_ticks = places.copy(), piece.ticks  # of one port: it was read with others
             else:
                 kept.extremes[port] = np.stack([places.min(axis=0), places.max(axis=0)], axis=1)
         return kept

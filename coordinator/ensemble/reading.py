@@ -194,7 +194,7 @@ def _estimate(segments: list[Segment], told: Told, model: Any, coupling: Couplin
 
 def ticks_of(pieces: list[Piece]) -> Indices:
     """All ticks at which there is a sample of a variant that came to its end."""
-    ended = [piece for piece in pieces if any(not told.reason for told in piece.told.values())]
+    ended = [piece for piece in pieces if len(piece.retired) < len(piece.told)]
     found = [piece.place_ticks if piece.places else piece.ticks for piece in ended or pieces]
     return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
 

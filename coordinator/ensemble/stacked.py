@@ -16,19 +16,21 @@ from coordinator.couplings import Coupling, Glued, Penalty
 from coordinator.couplings.implicit import found_forces, located_friction
 from coordinator.couplings.rules import Shannon, Stable
 from coordinator.engine.program import STRIKES, compiled, encountering
-from coordinator.ensemble.copies import MARK, RENAMED, Names, side_by_side
+from coordinator.ensemble.copies import RENAMED, Names, side_by_side
 from coordinator.ensemble.parameters import GRAVITY
 from coordinator.ensemble.pieces import Piece, Told
+from coordinator.ensemble.telling import ToldTogether
 from coordinator.ensemble.variants import Variants
 from coordinator.equations.formulas import Formulas
+from coordinator.equations.tables import assembled
 from coordinator.events.bulk_add import undisturbed
 from coordinator.record.run import Run
 from coordinator.simulation import Simulation
+from coordinator.system import System
 from modular.errors import CouplingError, Diverged, ModelError, RunWarning
 from modular.force import BeginsAtRest, Decides, TakesEvenStages
 from modular.table import Table
-
-CHANGES = ("cut", "break", "join", "add", "remove", "apply")  # kinds of events that change a model
+from modular.tiles import MARK
 
 
 class Apart(Exception):
@@ -78,6 +80,8 @@ def why_apart(variants: Variants, coupling: Coupling, settings: dict[str, Any]) 
 
 def _why_forces(variants: Variants, coupling: Coupling, settings: dict[str, Any]) -> str:
     """The same, as the first variant stands."""
+    if isinstance(coupling, Formulas):  # they find no forces, and refuse by themselves what they cannot write
+        return _why_stacks(assembled(variants.model_of(0)), coupling)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RunWarning)
         with Simulation(variants.model_of(0), coupling=coupling, **settings) as simulation:
@@ -88,20 +92,25 @@ def _why_forces(variants: Variants, coupling: Coupling, settings: dict[str, Any]
                 return f"'{located_friction(system)[0]}' begins to stick and to slide at instants of its own"
             if system.groups:
                 return "bodies are merged"
-            for stack in system.forces:
-                who = stack.names[0]
-                if isinstance(stack, BeginsAtRest) or id(stack) in map(id, encountering(system)):
-                    return f"'{who}' begins with what all contacts find together"
-                if isinstance(stack, TakesEvenStages) and isinstance(coupling, Glued) and coupling.order > 2:
-                    return f"'{who}' has steps of higher order go in even stages while it is near"
-                if isinstance(stack, Decides):
-                    return f"'{who}' decides in Python"
-                if not isinstance(stack, Table) or any(compiled((stack, verb)) for verb in STRIKES):
-                    return f"'{who}' acts on what others do"
-            for stacks in (system.bodies, system.joints, system.forces):
-                for any_stack in stacks:
-                    if not isinstance(any_stack, Table):
-                        return f"'{any_stack.names[0]}' is plain Python"
+            return _why_stacks(system, coupling)
+
+
+def _why_stacks(system: System, coupling: Coupling) -> str:
+    """The same of what takes part."""
+    for stack in system.forces:
+        who = stack.names[0]
+        if isinstance(stack, BeginsAtRest) or id(stack) in map(id, encountering(system)):
+            return f"'{who}' begins with what all contacts find together"
+        if isinstance(stack, TakesEvenStages) and isinstance(coupling, Glued) and coupling.order > 2:
+            return f"'{who}' has steps of higher order go in even stages while it is near"
+        if isinstance(stack, Decides):
+            return f"'{who}' decides in Python"
+        if not isinstance(stack, Table) or any(compiled((stack, verb)) for verb in STRIKES):
+            return f"'{who}' acts on what others do"
+    for stacks in (system.bodies, system.joints, system.forces):
+        for any_stack in stacks:
+            if not isinstance(any_stack, Table):
+                return f"'{any_stack.names[0]}' is plain Python"
     return ""
 
 
@@ -123,6 +132,7 @@ def run_stacked(
     """These variants, to their end; raises `WentWrong` where one diverges."""
     with undisturbed():
         copies = side_by_side(variants, which)
+        copies.shared = variants.shared.setdefault(gravity_of(variants, which[0], coupling), {})
         names, begun = Names(copies), False
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RunWarning)
@@ -149,36 +159,7 @@ def run_stacked(
     for warning in caught:
         text, found = names.sentence(str(warning.message))
         heard.append((found, _said(warning, text)))
-    with undisturbed():
-        told = told_of(run, which, names)
-    return Piece(list(run.segments), told, MARK, float(run.timings.get("seconds", 0.0)))
-
-
-def told_of(run: Run, which: Sequence[int], names: Names) -> dict[int, Told]:
-    """What was told of each variant."""
-    told = {k: Told(tick=int(run.settings["ticks"])) for k in which}
-    changes: list[tuple[int, int]] = []  # the ticks of changes of the model, and whose
-    for event in run.events:
-        if (owner := names.variant(event["name"])) is not None:
-            told[owner].events.append(names.in_model(event, owner))
-            changes += [(event["tick"], owner)] if event["kind"] in CHANGES else []
-    for entry in run.margins:
-        owners = {owner for name in entry["margins"] if (owner := names.variant(name)) is not None}
-        if entry["tick"] == 0 and changes[:1] != [(0, *owners)]:
-            owners = set(which)
-        elif changes and changes[0][0] == entry["tick"] and owners in (set(), {changes[0][1]}):
-            owners = {changes.pop(0)[1]}  # a change logs the margins around it, if there are any
-        for owner, own in names.shared_out(entry, owners).items():
-            told[owner].margins.append(own)
-    alike: dict[tuple[str, ...], dict[str, Any]] = {}  # what is told of a joint alike in many is held once
-    for called, facts in run.forms.items():
-        if (owner := names.variant(called)) is not None:
-            joint = names.in_model(called, owner)
-            key = (joint, facts["form"], *(names.in_model(body, owner) for body in facts["between"]))
-            if key not in alike:
-                alike[key] = names.in_model(facts, owner)
-            told[owner].forms[joint] = alike[key]
-    return told
+    return Piece(list(run.segments), ToldTogether(run, which, names), MARK, float(run.timings.get("seconds", 0.0)))
 
 
 def _said(warning: warnings.WarningMessage, text: str) -> warnings.WarningMessage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,10 +20,13 @@ from coordinator.ensemble.parameters import (
     parameter,
     values_of,
 )
-from modular.assembly import Assembly
+from modular.assembly import Assembly, ForceEdge, JointEdge
+from modular.body import Body
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.tiles import Tiles, Which
 
+KEPT_LATELY = 512  # members of variants, of those that are made again as fast
 Members = dict[tuple[str, str], Any]  # by kind and name, what a variant has instead of what the model has
 
 
@@ -48,10 +51,17 @@ class Variants:
         if not self.count:
             raise ModelError("Ensemble: vary gives no values; give at least one variant.")
         self._made: dict[tuple[str, str, int], Any] = {}  # members of variants, made once
+        self._lately: dict[tuple[str, str, int], Any] = {}  # the same of those that columns say, for a while
+        self.shared: dict[bytes, dict[str, Any]] = {}  # what those have in common that run one after the other
         self._listed: dict[str, list[Any]] = {}  # values of parameters, as lists
         self._by_member: dict[tuple[str, str], list[Parameter]] = {}
         for found in self.parameters:
             self._by_member.setdefault((found.kind, found.owner), []).append(found)
+        self.columns: dict[str, dict[str, Array]] = {}  # bodies that differ in plain fields alone, and these
+        for (kind, owner), those in self._by_member.items():
+            columns = columns_of(model.bodies[owner], those, self.values) if kind == BODY else None
+            if columns is not None:
+                self.columns[owner] = columns
 
     def __len__(self) -> int:
         return self.count
@@ -71,16 +81,54 @@ class Variants:
 
     def member(self, kind: str, owner: str, k: int) -> Any:
         """One of them."""
-        made = self._made.get((kind, owner, k))
+        home = self._made
+        if kind == BODY and owner in self.columns:  # its values stay where they are
+            home = self._lately
+            if len(home) > KEPT_LATELY:
+                home.clear()
+        made = home.get((kind, owner, k))
         if made is None:
-            made = self._made[kind, owner, k] = self._make(kind, owner, k)
+            made = home[kind, owner, k] = self._make(kind, owner, k)
         return made
+
+    def bodies(self, which: Which) -> Tiles[Body]:
+        """Bodies of some variants side by side, by names of their own."""
+        rows = np.asarray(which, np.int64)
+        columns = {
+            owner: {field: values[rows] for field, values in fields.items()} for owner, fields in self.columns.items()
+        }
+        return Tiles(self.model.bodies, which, self._body, columns, self._loose(BODY) - columns.keys())
+
+    def joints(self, which: Which, renamed: Callable[[JointEdge, int], JointEdge]) -> Tiles[JointEdge]:
+        """The same of joints; `renamed`: with the names of a variant."""
+        loose, edges = self._loose(JOINT), self.model.joint_edges
+        return Tiles(
+            edges, which, lambda name, k: renamed(self.member(JOINT, name, k) if name in loose else edges[name], k), {}, loose
+        )  # fmt: skip
+
+    def forces(self, which: Which, renamed: Callable[[ForceEdge, int], ForceEdge]) -> Tiles[ForceEdge]:
+        """The same of forces."""
+        loose, edges = self._loose(FORCE), self.model.force_edges
+        return Tiles(
+            edges, which, lambda name, k: renamed(self.member(FORCE, name, k) if name in loose else edges[name], k), {}, loose
+        )  # fmt: skip
+
+    def _loose(self, kind: str) -> set[str]:
+        return {owner for what, owner in self._by_member if what == kind}
+
+    def _body(self, name: str, k: int) -> Body:
+        varied = (BODY, name) in self._by_member
+        found: Body = self.member(BODY, name, k) if varied else self.model.bodies[name]
+        return found
 
     def _make(self, kind: str, owner: str, k: int) -> Any:
         parameters = self._by_member[kind, owner]
         member = parameters[0].member(self.model)
         try:
-            member = self._quickly(parameters, member, k) if kind == BODY else self._changed(parameters, member, k)
+            if kind == BODY and owner in self.columns:
+                member = replace(member, **{field: _plain(rows[k]) for field, rows in self.columns[owner].items()})
+            else:
+                member = self._quickly(parameters, member, k) if kind == BODY else self._changed(parameters, member, k)
             problems = check_member(kind, owner, member, self.model.dimension)
         except (ModelError, TypeError, ValueError) as error:
             problems = [str(error)]
@@ -115,16 +163,27 @@ class Variants:
         return replace(member, **fields)
 
     def check(self, which: Iterable[int] | None = None) -> None:
-        """Refuse the first variant whose numbers cannot be."""
-        for k in range(self.count) if which is None else which:
-            self.members(k)
+        """Refuse the first variant whose numbers cannot be; bodies that differ in plain fields are looked at as columns first."""
+        every = range(self.count) if which is None else list(which)
+        sound = {(BODY, owner): self._sound(owner, every) for owner in self.columns}
+        others = [key for key in self._by_member if key not in sound]
+        asked = range(len(every)) if others else np.flatnonzero(~np.all(list(sound.values()), axis=0)).tolist()
+        for place in asked:
+            for kind, owner in self._by_member:
+                if (kind, owner) not in sound or not sound[kind, owner][place]:
+                    self.member(kind, owner, every[place])
+
+    def _sound(self, owner: str, which: Sequence[int]) -> Array:
+        """Variants of a body that are sound for certain."""
+        body: Any = self.model.bodies[owner]
+        return np.asarray(type(body).sound_rows(self.bodies(Which(which)).rows_of([owner])))
 
     def model_of(self, k: int) -> Assembly:
         """The model of one variant."""
         if not 0 <= k < self.count:
             raise ModelError(f"Ensemble: there is no variant {k}; they are numbered from 0 to {self.count - 1}.")
         found = self.model.copy()
-        homes: dict[str, dict[str, Any]] = {BODY: found.bodies, JOINT: found.joint_edges, FORCE: found.force_edges}
+        homes: dict[str, Any] = {BODY: found.bodies, JOINT: found.joint_edges, FORCE: found.force_edges}
         for (kind, owner), member in self.members(k).items():
             if kind == GRAVITY:
                 found.gravity = np.array(member, float)
@@ -133,3 +192,31 @@ class Variants:
             else:
                 homes[kind][owner] = member
         return found
+
+
+def _plain(row: Array) -> Any:
+    """One row of a column, as descriptions hold it."""
+    return tuple(row.tolist()) if row.ndim else float(row)
+
+
+def columns_of(body: Body, parameters: Sequence[Parameter], values: Mapping[str, Array]) -> dict[str, Array] | None:
+    """Fields of a body that differ, one row for each variant; None where more differs than numbers of plain fields."""
+    found: dict[str, Array] = {}
+    for one in parameters:
+        field, *place = one.path
+        given = values[one.name]
+        if field not in getattr(body, "plain_fields", ()) or len(place) > 1:
+            return None
+        if not place:
+            if field in found or given.ndim > 2:
+                return None
+            found[field] = given
+            continue
+        now = getattr(body, field)
+        if type(now) is not tuple or given.ndim != 1:
+            return None
+        rows = found.get(field)
+        rows = np.tile(np.array(now, float), (len(given), 1)) if rows is None else rows.copy()
+        rows[:, int(place[0])] = given
+        found[field] = rows
+    return found

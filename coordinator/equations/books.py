@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coordinator.couplings.centralized.whole import INTEGRATED, enter
+from coordinator.equations.one_of_many import called
 from coordinator.equations.solved import Solved
 from coordinator.system import System
 from modular.elements import Array, Indices
@@ -48,7 +49,7 @@ class Books:
         ] = []  # by stack: rows, line, and which of the works
         for stack in system.booked:
             own = [
-                (np.array([stack.row[model[name]] for model in models]), line, k)
+                (np.array([stack.row[each] for each in called(models, name)]), line, k)
                 for k, (name, line) in enumerate(common.powers)
                 if models[0][name] in stack.row
             ]

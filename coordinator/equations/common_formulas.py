@@ -7,28 +7,35 @@ of every model give, constraints, rates, and M a + G^T lambda - Q = 0.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from coordinator.building import UnlikeModels
 from coordinator.couplings.centralized.equations import Equations
-from coordinator.equations.books import powers_of
-from coordinator.equations.one_of_many import Model, first_of, gravity_of, models_in, numbers_in_rows, numbers_of
+from coordinator.couplings.centralized.slices import Slices
+from coordinator.equations.common_code import GOOD as GOOD
+from coordinator.equations.common_code import Code
+from coordinator.equations.one_of_many import (
+    Model,
+    called,
+    gravity_of,
+    models_in,
+    numbers_in_rows,
+    numbers_of,
+    numbers_of_bodies,
+)
 from coordinator.equations.parameters import numbers_of_gravity
-from coordinator.equations.runge_kutta import Motions, stepping_loop
-from coordinator.equations.smallest import Smallest, corrections_of_place, corrections_of_velocity
-from coordinator.equations.solved import LOOSE, LOST_PIVOT, Solved
-from coordinator.equations.source import function_of, python_source
-from coordinator.equations.writing import write_running
+from coordinator.equations.runge_kutta import Motions
+from coordinator.equations.smallest import Smallest
+from coordinator.equations.solved import LOOSE, LOST_PIVOT
 from coordinator.system import System
 from modular.elements import TIME, Array, Indices
-from modular.errors import CouplingError, ModelError
-from modular.kernel import kernel
-from modular.loop import Loop
+from modular.errors import CouplingError
+from modular.tiles import Tiles
 
-GOOD = 1e-2  # of what stood there before other rows went: those above go in an order that hangs on the pattern alone
+CODE = "formulas"  # of models that run one after the other, where they share it
 AGREEING = 1e-8  # of the largest of its kind: what two ways to the same number may differ by
 ROUGHLY = 2e-3  # the same of dG/dt v, which tables tell by differences along a line; its numbers are those of G
 NOTHING = 1e-300
@@ -54,18 +61,21 @@ class CommonFormulas:
         # lengths and angles that forces take from where bodies stand
         equations.forces(float(system.elements.clock[TIME]))
         self.models = models_in(system)
-        self.written = write_running(*first_of(system, self.models[0]), whole, shown)
-        self._refuse(self.written)
-        self.solved = Solved(self.written, (self.written.start[0], self.written.start[1]), GOOD)
-        place, moved = corrections_of_place(self.written, GOOD)
-        pace, paced = corrections_of_velocity(self.written, GOOD)
-        self.shared = [*(x for idle in self.solved.idle for x in idle), *self.solved.seen] if self.solved.idle else []
-        self.powers = powers_of(self.solved)
-        every = [*self.solved.accelerations, *self.solved.multipliers, *self.solved.guards, *self.shared]
-        every += self.powers.values()
-        # rates, corrections of places and of rates
-        self.functions = ((self.solved, every), (place, moved), (pace, paced))
-        self._loop = _compiled(*(python_source(solved, values) for solved, values in self.functions))
+        known: list[Code] = [] if system.shared is None or whole or shown else system.shared.setdefault(CODE, [])
+        for code in known:
+            try:
+                self._begin(code, inherited=True)
+            except Stranger:
+                continue
+            return
+        self._begin(Code.of(system, self.models[0], whole, shown))
+        known.append(self.code)
+
+    def _begin(self, code: Code, *, inherited: bool = False) -> None:
+        """Take the code, lay out the numbers of all models, and hold it against their tables."""
+        self.code, self._inherited = code, inherited
+        self.written, self.solved, self.shared, self.powers = code.written, code.solved, code.shared, code.powers
+        self.functions, self._loop = code.functions, code.loop
         self._lay(self.models)
         self._check()
         self._pivots = np.abs(self.motions.guards[:, : len(self.solved.pivots)])
@@ -73,28 +83,11 @@ class CommonFormulas:
         if self.solved.dependent:
             self.smallest = Smallest(self)
 
-    def _refuse(self, written: Any) -> None:
-        if written.led.named:
-            raise ModelError("courses of tables, or in Python, have no formula; take Glued(order=6).")
-        for forces in self.system.forces:
-            if hasattr(forces, "corners") and any(len(times) for times in forces.corners(0.0, np.inf)):
-                raise ModelError(
-                    f"force '{forces.names[0]}' bends at times of its own, over which no formula goes; take Glued()."
-                )
-
-    def _lay(self, models: list[Model]) -> None:
+    def _lay(self, models: Sequence[Model]) -> None:
         """Where coordinates and rows of every model are, and its parameters."""
         written, equations = self.written, self.equations
-        self.columns = _places([[equations.columns[model[name]] for name in written.columns] for model in models])
-        self.rows = _places(
-            [
-                [
-                    *(equations.closing[model[name]] for name in written.closing),
-                    *(equations.rows_of[model[name]] for name in written.rows_of),
-                ]
-                for model in models
-            ]
-        )
+        self.columns = _places(models, (equations.columns, written.columns))
+        self.rows = _places(models, (equations.closing, written.closing), (equations.rows_of, written.rows_of))
         order = [one.name for one in written.parameters]
         sizes = (
             len(written.coordinates),
@@ -107,7 +100,7 @@ class CommonFormulas:
         self.motions = Motions(len(models), sizes)
         self._fill(models, order)
 
-    def _fill(self, models: list[Model], order: list[str]) -> None:
+    def _fill(self, models: Sequence[Model], order: list[str]) -> None:
         """The parameters of all models: numbers in rows of bodies column by column, then all others."""
         table, places = self.motions.parameters[: len(models)], {name: k for k, name in enumerate(order)}
         missing = set(order)
@@ -115,7 +108,10 @@ class CommonFormulas:
             for one in numbers_in_rows(self.system, models, name):
                 label, named = f"{name}.{one.label}", one.named
                 others = np.flatnonzero(named != named[0])
+                if self._inherited and bool(named[0]) != (label in places):
+                    raise self._stranger([0], f"{label} has a name in one and none in the other")
                 if label not in self.whole and len(others):
+                    self._part(named)
                     told = (
                         f"{label} is {one.values[0]:.3g} in one and {one.values[others[0]]:.3g} in the other (M: masses, gram: "
                         "lengths, w: where ports are), and what is 0 or 1 in one has no name"
@@ -124,18 +120,39 @@ class CommonFormulas:
                 if label in missing:
                     table[:, places[label]] = one.values
                     missing.remove(label)
+            for label, values in numbers_of_bodies(self.system, models, name).items():
+                if label in missing:
+                    table[:, places[label]] = values
+                    missing.remove(label)
         for k, model in enumerate(models if self.system.gravities else models[:1]):
             for name, value in numbers_of_gravity(gravity_of(self.system, model)).items():
                 if name in places:
                     table[k if self.system.gravities else slice(None), places[name]] = value
                     missing.discard(name)
-        for k, model in enumerate(models if missing else ()):
-            known = numbers_of(self.system, model, self.written.taken, self.whole)
+        several = [numbers_of(self.system, model, self.written.taken, self.whole) for model in self._asked(missing)]
+        self._part([frozenset(known) for known in several])
+        for k, known in enumerate(several if missing else ()):
             lacking = sorted(missing - known.keys())
             if lacking:
                 raise self._stranger([k], f"there is no '{lacking[0]}'")
             for name in missing:
                 table[k, places[name]] = known[name]
+
+    def _asked(self, missing: set[str]) -> Sequence[Model]:
+        """Models that are asked for their numbers one by one: for those that are missing, or that are nothing in one of them."""
+        acting = self.system.acting
+        alike = not acting or (isinstance(acting, Tiles) and acting.alike)
+        return self.models if missing or not alike else ()
+
+    def _part(self, kinds: Iterable[Any]) -> None:
+        """Of several models those in which the same is something stand side by side; what is nothing in one has no name there."""
+        groups: dict[Any, list[int]] = {}
+        for k, kind in enumerate(kinds):
+            groups.setdefault(kind, []).append(k)
+        parted = self.system.parted
+        if len(groups) > 1 and parted is not None and self.system.companion is None:
+            numbers = [parted(next(iter(model.values())))[1] for model in self.models]
+            raise UnlikeModels([[numbers[k] for k in group] for group in groups.values()])
 
     def _stranger(self, which: list[int], reason: str) -> Stranger:
         first, other = (next(iter(self.models[k].values())) for k in (0, which[0]))
@@ -269,15 +286,13 @@ class CommonFormulas:
         )
 
 
-@functools.lru_cache(maxsize=8)
-def _compiled(rates: str, place: str, pace: str) -> Loop:
-    """The loop of some formulas; models with the same formulas have the same."""
-    return stepping_loop(*(kernel(function_of(source)) for source in (rates, place, pace)))
-
-
-def _places(own: list[list[slice]]) -> Indices:
-    """Slices of each model as whole numbers, (models, numbers)."""
-    return np.array(
-        [np.concatenate([np.arange(s.start, s.stop) for s in each] or [np.empty(0, np.int64)]) for each in own],
-        np.int64,
-    )
+def _places(models: Sequence[Model], *parts: tuple[Mapping[str, slice], Iterable[str]]) -> Indices:
+    """Numbers of each model as places among those of all, (models, numbers)."""
+    own = [
+        places.several(called(models, name))
+        if isinstance(places, Slices)
+        else np.array([np.arange(one.start, one.stop) for one in (places[each] for each in called(models, name))])
+        for places, names in parts
+        for name in names
+    ]
+    return np.concatenate(own, axis=1).astype(np.int64) if own else np.empty((len(models), 0), np.int64)

@@ -72,7 +72,7 @@ class Formulas(Whole):
         companion: Companion | None = system.companion
         try:
             common = CommonFormulas(system, equations, frozenset() if companion is None else companion.names(system))
-        except CouplingError:
+        except (CouplingError, UnlikeModels):
             raise
         except ModelError as error:
             raise CouplingError(f"Formulas: {error}") from error

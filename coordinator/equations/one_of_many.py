@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,43 @@ from modular.assembly import Assembly, ForceEdge, JointEdge
 from modular.elements import Array
 from modular.naming import NumbersInRows
 from modular.port import GROUND, PortName
+from modular.tiles import Tiles, Which, name_in, parted
 
 Model = dict[str, str]  # names of the model, with those in the system
 
 
-def models_in(system: System) -> list[Model]:
+class Models(Sequence[Model]):
+    """Copies of one model side by side, each by its names when somebody asks."""
+
+    def __init__(self, names: list[str], which: Which) -> None:
+        self._names, self._which = names, which
+
+    def __len__(self) -> int:
+        return len(self._which)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return Models(self._names, Which(self._which[place]))
+        k = self._which[place]
+        return {name: name_in(name, k) for name in self._names}
+
+    def called(self, name: str) -> list[str]:
+        """What a member of the model is called in each."""
+        return self._which.called(name)
+
+
+def called(models: Sequence[Model], name: str) -> list[str]:
+    """What a member is called in each of several models."""
+    return models.called(name) if isinstance(models, Models) else [model[name] for model in models]
+
+
+def models_in(system: System) -> Sequence[Model]:
     """All models, each with its bodies, joints and forces."""
+    if isinstance(system.described, Tiles) and system.described.there:
+        which = system.described.which
+        names = (*system.described.originals, *of_first(system.joint_home, which), *of_first(system.force_home, which))
+        if len(names) * len(which) == len(system.body_home) + len(system.joint_home) + len(system.force_home):
+            return Models(list(names), which)
     every = [*system.body_home, *system.joint_home, *system.force_home]
     if system.parted is None:
         return [dict(zip(every, every, strict=True))]
@@ -29,6 +61,12 @@ def models_in(system: System) -> list[Model]:
         name, k = system.parted(called)
         found.setdefault(k, {})[name] = called
     return list(found.values())
+
+
+def of_first(members: Mapping[str, Any], which: Sequence[int]) -> list[str]:
+    """Joints or forces of the first model, by their names in the model: of each there are as many as there are models."""
+    first = islice(members, len(members) - len(members) // max(len(which), 1) * (len(which) - 1))
+    return [name for name, k in map(parted, first) if k == which[0]]
 
 
 def first_of(system: System, model: Model) -> tuple[System, Assembly]:
@@ -92,10 +130,25 @@ def numbers_of(
 
 def numbers_in_rows(system: System, models: Sequence[Model], name: str) -> Iterator[NumbersInRows]:
     """Numbers of a body in all models, where its stack says which; nothing where they are not of one kind."""
-    stacks: list[Any] = [system.body_home.get(model[name]) for model in models]
+    names = called(models, name)
+    stacks: list[Any] = list(map(system.body_home.get, names))
     first = stacks[0]
     if hasattr(first, "numbers_in_rows") and all(stack is first for stack in stacks):
-        yield from first.numbers_in_rows(np.array([first.row[model[name]] for model in models]))
+        yield from first.numbers_in_rows(np.array([first.row[each] for each in names]))
+
+
+def numbers_of_bodies(system: System, models: Sequence[Model], name: str) -> dict[str, Array]:
+    """Numbers of a body in all models that are not in rows, by their labels, where many can be asked at once; else none."""
+    names = called(models, name)
+    first: Any = system.body_home.get(names[0])
+    if (
+        not hasattr(first, "named_rows")
+        or not isinstance(models, Models)
+        or any(each not in first.row for each in names)
+    ):
+        return {}
+    found: dict[str, Array] = first.named_rows(np.array([first.row[each] for each in names]))
+    return {f"{name}.{label}": values for label, values in found.items()}
 
 
 def _numbers_of_body(stack: Any, name: str) -> list[tuple[str, float]]:

@@ -17,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from coordinator.building import JOINING_GAP_TOLERANCE
+from coordinator.events.tiled_add import Side, add_tiled_bodies, note_uses, runs_of, sides_of
 from coordinator.system import System
 from modular.assembly import Assembly, Beginning, JointEdge
 from modular.body import Bodies, Body
@@ -25,6 +26,7 @@ from modular.errors import ModelError
 from modular.joint import JointForm
 from modular.names import missing
 from modular.port import GROUND
+from modular.tiles import Tiles
 
 MIN_GATHERED_JOINTS = 8  # joints for which it is not worth while
 Make = Callable[[str, JointEdge], None]
@@ -36,7 +38,10 @@ def put_together(
     """Bodies as they are described, and the joints and forces that take hold of them there; all joints that cannot are told."""
     problems: list[str] = []
     system.rough = system.rough or bool(model.begin)
-    add_bodies(system, model.bodies)
+    if isinstance(model.bodies, Tiles) and model.bodies.alike and system.grouped:
+        add_tiled_bodies(system, model.bodies)
+    else:
+        add_bodies(system, model.bodies)
 
     def make(name: str, joint: JointEdge) -> None:
         try:
@@ -45,7 +50,8 @@ def put_together(
         except ModelError as error:
             problems.append(str(error))
 
-    add_joints(system, model.joint_edges, make)
+    if not _add_tiled(system, model, make):
+        add_joints(system, model.joint_edges, make)
     if problems:
         raise ModelError("\n".join(problems))
     for name, force in model.force_edges.items():
@@ -107,28 +113,55 @@ def add_joints(system: System, edges: Mapping[str, JointEdge], make: Make) -> No
         last = form
 
 
+def _add_tiled(system: System, model: Assembly, make: Make) -> bool:
+    """All variants of a model at once; False where its joints have to be made in their order."""
+    edges, bodies = model.joint_edges, model.bodies
+    if not isinstance(edges, Tiles) or not isinstance(bodies, Tiles) or not bodies.alike or not system.grouped:
+        return False
+    runs = runs_of(system, edges)
+    if runs is None:
+        return False
+    for form, joints in runs:
+        names = edges.names_of(joints)
+        sides = [Ports(*sides_of(system, edges, joints, second), system) for second in (False, True)]
+        if _meet(system, form, sides, names):
+            system.joint_home.enter_tiles(names, edges)
+            note_uses(system, edges, joints)
+        else:
+            for name in names:
+                make(name, edges[name])
+    return True
+
+
 def _hold_points(system: System, form: JointForm, members: list[tuple[str, JointEdge]]) -> bool:
     """Make joints of one form together; False where their ports do not fit."""
     edges = [edge for _, edge in members]
     sides = [
-        Ports(system, [edge.first_body for edge in edges], [edge.first_port for edge in edges]),
-        Ports(system, [edge.second_body for edge in edges], [edge.second_port for edge in edges]),
+        Ports(*_sides(system, [edge.first_body for edge in edges], [edge.first_port for edge in edges]), system),
+        Ports(*_sides(system, [edge.second_body for edge in edges], [edge.second_port for edge in edges]), system),
     ]
+    if not _meet(system, form, sides, [name for name, _ in members]):
+        return False
+    _settle_in(system, members)
+    return True
+
+
+def _meet(system: System, form: JointForm, sides: list[Ports], names: list[str]) -> bool:
+    """Rows of joints that hold these ports together; False where they do not fit."""
     for side, other in (sides, sides[::-1]):
         side.places[side.grounded] = other.places[side.grounded]
     size = np.maximum(1.0, np.abs(np.stack([side.places for side in sides])).max(axis=(0, 2)))
     if np.any(np.linalg.norm(sides[1].places - sides[0].places, axis=1) > JOINING_GAP_TOLERANCE * size):
         return False
-    n, elements = len(members), system.elements
+    n, elements = len(names), system.elements
     base = elements.acquire(2 * n)
     rows = [base + 2 * np.arange(n), base + 2 * np.arange(n) + 1]
     for side, row in zip(sides, rows, strict=True):
         elements.position[row[side.grounded]] = side.places[side.grounded]
     _take_hold(sides, rows)
     stack = system.joint_stack(form, "")
-    taken = stack.add_rows([name for name, _ in members])
+    taken = stack.add_rows(names)
     stack.first[taken], stack.second[taken] = rows
-    _settle_in(system, members)
     system.version += 1
     return True
 
@@ -136,17 +169,22 @@ def _hold_points(system: System, form: JointForm, members: list[tuple[str, Joint
 class Ports:
     """One side of many joints: the stacks and rows of the bodies, how each port is put together, and where it is."""
 
-    def __init__(self, system: System, bodies: list[str], ports: list[str]) -> None:
-        homes: list[Any] = list(map(system.body_home.get, bodies))  # None: the ground
-        self.grounded = np.array([home is None for home in homes])
-        self.places: Array = np.zeros((len(ports), len(system.gravity)))
-        self.held: list[tuple[Any, Indices, Indices, Array]] = []  # stack, joints, rows of bodies, weights
-        for stack in {id(home): home for home in homes if home is not None}.values():
-            own = [k for k, home in enumerate(homes) if home is stack]
-            members = np.array(own, np.int64)
-            rows, weights = stack.ports_of([bodies[k] for k in own], [ports[k] for k in own])
-            self.held.append((stack, members, rows, weights))
+    def __init__(self, held: list[Side], grounded: Indices, system: System) -> None:
+        self.grounded, self.held = grounded, held
+        self.places: Array = np.zeros((len(grounded), len(system.gravity)))
+        for stack, members, rows, weights in held:
             self.places[members] = stack.combined(weights, stack.q[rows])
+
+
+def _sides(system: System, bodies: list[str], ports: list[str]) -> tuple[list[Side], Indices]:
+    """One side of many joints: the stacks of the bodies, joints, rows and how each port is put together; who is on the ground."""
+    homes: list[Any] = list(map(system.body_home.get, bodies))  # None: the ground
+    held: list[Side] = []
+    for stack in {id(home): home for home in homes if home is not None}.values():
+        own = [k for k, home in enumerate(homes) if home is stack]
+        rows, weights = stack.ports_of([bodies[k] for k in own], [ports[k] for k in own])
+        held.append((stack, np.array(own, np.int64), rows, weights))
+    return held, np.array([home is None for home in homes])
 
 
 def _take_hold(sides: list[Ports], elements: list[Indices]) -> None:

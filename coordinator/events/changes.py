@@ -77,7 +77,7 @@ class Changes:
     def remove(self: Changing, name: str) -> None:
         """Remove a body, with the joints and forces on it, or a force."""
         self._about_to_change()
-        if name in self.assembly.forces:
+        if name in self.assembly.force_edges:
             owners = self.system.force_home[name].owners
             self.assembly.remove(name)
             released = self.system.remove_force(name)

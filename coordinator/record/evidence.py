@@ -12,7 +12,7 @@ import numpy as np
 from coordinator.record.losses import Blows, Losses
 from coordinator.record.recorder import Segment, Taken
 from coordinator.record.verdict import SAGITTA_DIVISOR, Estimate, Loss
-from coordinator.record.ways import Bodies, Ways, extent_of, size_of, spread_of
+from coordinator.record.ways import Bodies, Ways, acquainted, extent_of, size_of, spread_of
 from modular.elements import Array, Indices
 
 # of the extent: joints that open so far where something is driven may be asked for what cannot be
@@ -205,6 +205,8 @@ class Evidence:
     def _worst(self, recorded: Recorded, extent: float, way: float) -> tuple[float, dict[str, Any]]:
         """Gap over the size of what hangs there, and the angle, of the joint where that is most; what rings goes no way askew."""
         share, most, weighed = 0.0, {}, Counter[str]()
+        sides = (side for gave in self._gave.values() for side in recorded.forms[gave.joint].get("between", ()))
+        acquainted((side for side in sides if side in recorded.bodies and side not in self._sizes), recorded.bodies)
         for gave in sorted(self._gave.values(), key=lambda one: -one.size):
             weighed[gave.form] += 1
             if weighed[gave.form] > MAX_WEIGHED_JOINTS:

@@ -6,9 +6,11 @@ What a simulation was given, as its runs must know it to be repeated: the model 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Mapping, MutableMapping, Sequence
+from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,6 +29,7 @@ from modular.body import Body
 from modular.component import Component, plain
 from modular.errors import ModelError
 from modular.events import Event, Scheduled
+from modular.tiles import kinds_of
 
 
 class Given:
@@ -119,9 +122,9 @@ class Past:
         self.events: list[dict[str, Any]] = []
         self.margins: list[dict[str, Any]] = []
         self.acts: list[dict[str, Any]] = []  # what was done by hand, as events at times
-        self.ever: dict[str, Body] | None = None  # all bodies that took part, once one has left
+        self.ever: MutableMapping[str, Body] | None = None  # all bodies that took part, once one has left
         self.forms: dict[str, dict[str, Any]] = {}  # of joints that have left
-        self._present: tuple[int, dict[str, dict[str, Any]]] = (
+        self._present: tuple[int, Mapping[str, dict[str, Any]]] = (
             -1,
             {},
         )  # of those that are there, and since which change
@@ -143,10 +146,10 @@ class Past:
         """A body comes; False where another one of its name took part before."""
         return self.ever is None or self.ever.setdefault(name, body) == body
 
-    def leave(self, bodies: Mapping[str, Body]) -> None:
+    def leave(self, bodies: MutableMapping[str, Body]) -> None:
         """One of them is about to leave."""
         if self.ever is None:
-            self.ever = dict(bodies)
+            self.ever = copy(bodies)
 
     def by_hand(self, act: Event | None, time: float) -> dict[str, Any]:
         """Somebody has changed the model, by what is such an act: what the log is to say of it."""
@@ -225,12 +228,17 @@ class Past:
         """Contacts that began with their shapes in each other."""
         return {name for event in self.events if event["kind"] == OVERLAP for name in (event["name"], *event["others"])}
 
-    def _forms(self, simulation: RecordContext) -> dict[str, dict[str, Any]]:
+    def _forms(self, simulation: RecordContext) -> Mapping[str, dict[str, Any]]:
         """How the equations of every joint are written that ever was there."""
         system = simulation.system
         if self._present[0] != system.version:
             self._present = system.version, system.facts()
-        return {**self.forms, **self._present[1]}
+        present = self._present[1]
+        if isinstance(present, dict):
+            return {**self.forms, **present}
+        return ChainMap(
+            cast("dict[str, dict[str, Any]]", present), self.forms
+        )  # of many copies each is told when asked for
 
     def run(self, simulation: RecordContext) -> Run:
         """Everything so far."""
@@ -241,7 +249,7 @@ class Past:
             dt=simulation.dt,
             model=self.given.model,
             segments=recorder.so_far(),
-            bodies=dict(simulation.assembly.bodies if self.ever is None else self.ever),
+            bodies=cast("dict[str, Body]", copy(simulation.assembly.bodies if self.ever is None else self.ever)),
             events=self._logs["events"].copied(self.events, verdict),
             settings={
                 "coupling": plain(simulation.coupling),
@@ -254,7 +262,7 @@ class Past:
             },
             margins=self._logs["margins"].copied(self.margins),
             acts=self._logs["acts"].copied(self.acts),
-            forms=self._forms(simulation),
+            forms=cast("dict[str, dict[str, Any]]", self._forms(simulation)),
             versions={**versions(), **self.given.sources},
             machine=machine(),
             verified=dict(self.verified) if self.verified.get("ticks") == simulation.tick else {},
@@ -297,5 +305,5 @@ def largest_beta(coupling: Any, bodies: Mapping[str, Any]) -> float:
     """Newmark's, of the coupling or of a body that has its own; 0 where nobody steps by it."""
     if (newmark := getattr(coupling, "newmark", None)) is None:
         return 0.0
-    own = (body.integrator.beta for body in bodies.values() if getattr(body, "integrator", None) is not None)
+    own = (body.integrator.beta for body in kinds_of(bodies) if getattr(body, "integrator", None) is not None)
     return max([float(newmark.beta), *(float(beta) for beta in own if beta is not None)])

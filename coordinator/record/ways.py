@@ -3,8 +3,8 @@ much the paths of one body bend where that errs: a step takes them for straight.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,16 @@ def chosen_of(segment: Segment, most: int) -> list[tuple[str, int, dict[str, Arr
     return found
 
 
+def acquainted(names: Iterable[str], bodies: Bodies) -> None:
+    """Let bodies get ready to be asked one by one."""
+    kinds: dict[Any, dict[int, Body]] = {}
+    for body in (bodies[name] for name in names):
+        kinds.setdefault(type(body), {})[id(body)] = body
+    for kind, those in kinds.items():
+        if hasattr(kind, "look_at"):
+            kind.look_at(list(those.values()))
+
+
 def corners(body: Body, q: Array) -> Array:
     """Places of its ports and of its mass centre, (points, d)."""
     still = np.zeros_like(q)
@@ -49,6 +59,7 @@ def extent_of(segments: Sequence[Segment], bodies: Bodies) -> float:
     if not segments:
         return 0.0
     found = chosen_of(segments[0], MAX_CORNER_BODIES)
+    acquainted((name for name, _, _ in found), bodies)
     points = [corners(bodies[name], series["q"][0, row]) for name, row, series in found]
     size = float(np.ptp(np.concatenate(points), axis=0).max()) if points else 0.0
     return size if np.isfinite(size) else 0.0

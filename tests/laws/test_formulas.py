@@ -75,6 +75,25 @@ def test_the_bits_of_a_variant_are_those_of_its_single_run():
         assert apart(one, run_of(model, 0.02, 0.3, Centralized(Generated()), record_every=3)) < 1e-8
 
 
+def hanging_on_a_spring(damping: float) -> Assembly:
+    model = Assembly((0.0, -9.81))
+    model.add("rod", Rod((0.0, 0.0), (1.0, 0.2), 1.2))
+    model.join("pivot", Revolute(), "ground", "rod.start")
+    model.apply("spring", SpringDamper(30.0, damping), "ground", "rod.end", at=(0.3, 1.5))
+    return model
+
+
+@pytest.mark.parametrize("first", [0.3, 0.0])
+def test_what_is_nothing_in_some_variants_has_no_name_there_and_these_stand_apart(first):
+    """The code of a single run has no damping where there is none: so has that of the variants without."""
+    vary = {"spring.damping": [first, 0.0, 0.5, 0.0, 0.2, 0.0, 0.7], "rod.mass": np.linspace(1.0, 2.0, 7)}
+    found = Ensemble(hanging_on_a_spring(first), 0.02, Formulas(), vary=vary).run(until=0.2)
+    assert not found.apart and sorted(len(piece.told) for piece in found.pieces) == ([3, 4])
+    for k in range(7):
+        alone = Simulation(found.variants.model_of(k), 0.02, Formulas()).run(0.2)
+        assert found.run_of(k).digest == alone.digest
+
+
 def test_threads_leave_the_bits(monkeypatch):
     """Eleven models, of which the first thread takes four and the second seven."""
     vary = differing(11)

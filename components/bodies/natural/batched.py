@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -12,12 +12,27 @@ from components.bodies.identity_cache import cached_by_identity
 from components.bodies.natural.description import MassProperties, NaturalBody
 from components.bodies.natural.many import Layout
 from modular.elements import Array
+from modular.tiles import TileRows
 
 
 class BatchedBody(NaturalBody):
     """A body of a type with formulae for many at once: what it says about itself alone is the layout of one."""
 
     __slots__ = ()
+
+    plain_fields: ClassVar[frozenset[str]] = (
+        frozenset()
+    )  # numbers on which its shape does not hang: columns of many (tiles.py)
+
+    @classmethod
+    def sound_rows(cls, bodies: TileRows) -> Array:
+        """Of many that differ in plain fields: which are sound for certain; all others have to be asked, (n,)."""
+        return np.zeros(len(bodies), bool)
+
+    @classmethod
+    def named_columns(cls, bodies: TileRows) -> dict[str, Array] | None:
+        """What `named_mass` names, of many that differ in plain fields, by labels; None where each has to be asked."""
+        return None
 
     @classmethod
     @abstractmethod

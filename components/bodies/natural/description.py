@@ -32,16 +32,17 @@ from components.bodies.natural.kernels import violations_loop
 from components.bodies.natural.many import (
     Layout,
     NaturalRows,
-    RecordRows,
     element_weights,
-    record_rows_of,
+    find_together,
+    kept_record_rows,
+    record_rows_of_one,
     rows_of,
     spans_of,
 )
 from components.bodies.natural.stack import NaturalBodies
 from components.bodies.short_sums import combined, dot, product
 from components.joints.driven_place import DrivenPlace, leading
-from modular.body import Body, Fellows
+from modular.body import Body
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.integrator import GAINS, SCHEME, SOLVER, STEPS
@@ -255,12 +256,12 @@ class NaturalBody(Body):
     @property
     def port_weights(self) -> dict[str, Array]:
         """How each port's point is put together from the elements."""
-        return dict(zip(self.port_names, self.derived.port_weights, strict=True))
+        return dict(zip(self.port_names, record_rows_of_one(self).port_weights, strict=True))
 
     @property
     def centre_weights(self) -> Array:
         """How the mass centre is put together from the elements."""
-        return np.asarray(self.derived.centre_weights[0])
+        return np.asarray(record_rows_of_one(self).centre_weights[0])
 
     def mass_centre(self, q: Array) -> Array:
         """Position of the mass centre [m], shape (..., dimension)."""
@@ -291,9 +292,14 @@ class NaturalBody(Body):
         return bool(q.shape[-2] > 1)
 
     @classmethod
+    def look_at(cls, bodies: Sequence[Body]) -> None:
+        """These are about to be asked one by one what a record says of them: it is found for all at once."""
+        find_together(cast("Sequence[NaturalBody]", bodies))
+
+    @classmethod
     def port_places(cls, bodies: Sequence[Self], q: Array) -> Array:
         """All in one product."""
-        rows = _record_rows(bodies)
+        rows = kept_record_rows(bodies)
         counts, elements = np.diff(rows.port_starts), q.shape[2]
         if (counts == counts[0]).all():  # no state has to be copied for each of its ports
             weights = rows.port_weights.reshape(len(bodies), -1, elements)
@@ -304,14 +310,14 @@ class NaturalBody(Body):
     @classmethod
     def energies(cls, bodies: Sequence[Self], q: Array, v: Array, gravity: Array) -> tuple[Array, Array]:
         """All at once, to the bits of one after the other."""
-        rows = _record_rows(bodies)
+        rows = kept_record_rows(bodies)
         kinetic, potential = _kinetic(rows.mass_matrix, v), -rows.mass * dot(combined(rows.centre_weights, q), gravity)
         return np.cumsum(kinetic, axis=1)[:, -1], np.cumsum(potential, axis=1)[:, -1]
 
     @classmethod
     def internal_errors(cls, bodies: Sequence[Self], q: Array, v: Array) -> tuple[Array, Array]:
         """All at once."""
-        rows, points = _record_rows(bodies), bodies[0].point_count
+        rows, points = kept_record_rows(bodies), bodies[0].point_count
         w, dw = spans_of(q, points), spans_of(v, points)
         errors, rates = np.zeros((2, *q.shape[:2]))
         for i in range(w.shape[2]):
@@ -421,16 +427,6 @@ def _kinetic(matrix: Array, v: Array) -> Array:
     for i in range(v.shape[-2]):
         total += dot(v[..., i, :], momenta[..., i, :])
     return 0.5 * total
-
-
-def _record_rows(bodies: Sequence[NaturalBody]) -> RecordRows:
-    """What their record is read with, once where they stay together."""
-    if not isinstance(bodies, Fellows):
-        return record_rows_of(bodies)
-    if bodies.derived is None:
-        bodies.derived = record_rows_of(cast("Sequence[NaturalBody]", bodies))
-    found: RecordRows = bodies.derived
-    return found
 
 
 @cached_by_identity

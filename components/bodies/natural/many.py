@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
+from components.bodies.identity_cache import cached_by_identity
 from components.bodies.short_sums import combined, cross, inverted, outer, product, trace, transposed
+from modular.body import Fellows
 from modular.elements import Array, Indices
 from modular.errors import ModelError
+from modular.tiles import TileRows
 
 if TYPE_CHECKING:
     from components.bodies.natural.description import NaturalBody
@@ -41,11 +44,11 @@ class Layout(NamedTuple):
     def of(self, rows: Sequence[int]) -> Layout:
         """The layout of some of the bodies, in their order."""
         picked = np.asarray(rows, np.int64)
-        starts = self.port_starts
-        ports = [np.arange(starts[k], starts[k + 1]) for k in rows]
-        numbers = np.concatenate(ports) if ports else np.empty(0, np.int64)
+        counts = self.port_counts[picked]
+        begins = self.port_starts[picked] - (np.cumsum(counts) - counts)  # of each, where those before it end
+        numbers = np.repeat(begins, counts) + np.arange(int(counts.sum()))
         elements, mass, centre, second_moment = (np.asarray(column)[picked] for column in self[:4])
-        return Layout(elements, mass, centre, second_moment, self.ports[numbers], self.port_counts[picked], self.points)
+        return Layout(elements, mass, centre, second_moment, self.ports[numbers], counts, self.points)
 
     @property
     def constants_keys(self) -> list[bytes]:
@@ -134,6 +137,46 @@ def record_rows_of(bodies: Sequence[NaturalBody]) -> RecordRows:
     return _record_rows(layout, *_spans_and_inverse(layout))
 
 
+def kept_record_rows(bodies: Sequence[NaturalBody]) -> RecordRows:
+    """The same, once where they stay together."""
+    if not isinstance(bodies, Fellows | TileRows):
+        return record_rows_of(bodies)
+    if bodies.derived is None:
+        bodies.derived = record_rows_of(cast("Sequence[NaturalBody]", bodies))
+    found: RecordRows = bodies.derived
+    return found
+
+
+@cached_by_identity
+def record_rows_of_one(body: NaturalBody) -> RecordRows:
+    """The same of one, which is in what `rows_of` finds as well, for a third of the work."""
+    own, found = _found_together.pop(id(body), (None, None))
+    return found if own is body and found is not None else record_rows_of([body])
+
+
+def find_together(bodies: Sequence[NaturalBody]) -> None:
+    """Find the same of several at once, before each is asked for its own."""
+    groups: dict[tuple[int, int, int], list[NaturalBody]] = {}
+    for body in bodies:
+        groups.setdefault((*body.shape, body.point_count), []).append(body)
+    _found_together.clear()
+    for those in groups.values():
+        rows = record_rows_of(those)
+        for k, body in enumerate(those):
+            ports = slice(int(rows.port_starts[k]), int(rows.port_starts[k + 1]))
+            own = {
+                field: getattr(rows, field)[k : k + 1] for field in ("mass", "mass_matrix", "gram", "centre_weights")
+            }
+            starts = rows.port_starts[k : k + 2] - rows.port_starts[k]
+            _found_together[id(body)] = (
+                body,
+                RecordRows(**own, port_weights=rows.port_weights[ports], port_starts=starts),
+            )
+
+
+_found_together: dict[int, tuple[NaturalBody | None, RecordRows | None]] = {}  # by identity, until it is asked for
+
+
 def _spans_and_inverse(layout: Layout) -> tuple[Array, Array]:
     spans = spans_of(layout.elements, min(layout.points, layout.elements.shape[1]))
     return spans, _inverse_spans(spans)
@@ -160,6 +203,9 @@ def _record_rows(layout: Layout, spans: Array, inverse_spans: Array) -> RecordRo
 def lay_out(bodies: Sequence[NaturalBody]) -> Layout:
     """Mass, elements and ports of bodies of one shape, any types and any bases, in their order."""
     groups: dict[object, list[int]] = {}
+    if isinstance(bodies, TileRows) and len({(type(body), body.family) for body in bodies.originals}) == 1:
+        alike: Layout = type(bodies.originals[0]).lay_out(bodies)
+        return alike
     for k, body in enumerate(bodies):
         groups.setdefault((type(body), body.family), []).append(k)
     if not groups:
@@ -278,10 +324,13 @@ def initial_velocity(bodies: Sequence[NaturalBody], layout: Layout) -> Array:
     """Velocities of the elements from the velocity of the mass centre and the angular velocity, (n, e, d)."""
     elements, centre = layout.elements, layout.centre
     d = elements.shape[2]
-    given = [body.velocity for body in bodies], [body.angular_velocity for body in bodies]
-    if all(value is None for values in given for value in values):
-        return np.zeros(elements.shape)
-    linear, angular = _given(given[0], d), _given(given[1], 2 * d - 3)
+    if isinstance(bodies, TileRows):
+        linear, angular = _given_rows(bodies, "velocity", d), _given_rows(bodies, "angular_velocity", 2 * d - 3)
+    else:
+        given = [body.velocity for body in bodies], [body.angular_velocity for body in bodies]
+        if all(value is None for values in given for value in values):
+            return np.zeros(elements.shape)
+        linear, angular = _given(given[0], d), _given(given[1], 2 * d - 3)
     fall = falling(elements, layout.points)
     arms = elements - fall[:, :, None] * centre[:, None, :]
     if d == 2:
@@ -289,6 +338,16 @@ def initial_velocity(bodies: Sequence[NaturalBody], layout: Layout) -> Array:
     else:
         turning = cross(np.broadcast_to(angular[:, None, :], arms.shape), arms)
     return np.asarray(fall[:, :, None] * linear[:, None, :] + turning)
+
+
+def _given_rows(bodies: TileRows, field: str, size: int) -> Array:
+    """The same of bodies that differ in plain fields."""
+    found = np.zeros((len(bodies) // len(bodies.members), len(bodies.members), size))
+    for k, (name, one) in enumerate(zip(bodies.members, bodies.originals, strict=True)):
+        values = bodies.tiles.columns.get(name, {}).get(field, getattr(one, field))
+        if values is not None:
+            found[:, k] = np.asarray(values, float).reshape(-1, size)
+    return found.reshape(-1, size)
 
 
 def _given(values: Sequence[Sequence[float] | float | None], size: int) -> Array:

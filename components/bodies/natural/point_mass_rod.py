@@ -20,14 +20,16 @@ from components.bodies.natural.straight import (
     lengthened,
     plain_length,
     plain_motion,
-    points_of,
+    plain_rows,
     straight_elements,
 )
 from components.bodies.short_sums import outer
 from modular.elements import Array
 from modular.integrator import Integrator
 from modular.naming import Naming
+from modular.numbers import SMALLEST_MAGNITUDE
 from modular.port import Port
+from modular.tiles import TileRows, column_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class PointMassRod(BatchedBody):
 
     Its mass matrix is diagonal, (VI.3). Optional: velocity of the mass centre [m/s], angular_velocity [rad/s].
     """
+
+    plain_fields = frozenset({"start", "end", "masses", "velocity", "angular_velocity"})
 
     start: Sequence[float]
     end: Sequence[float]
@@ -67,9 +71,8 @@ class PointMassRod(BatchedBody):
     @classmethod
     def lay_out(cls, bodies: Sequence[Self]) -> Layout:
         """Of two points each: A and B, the two masses."""
-        n = len(bodies)
-        start, end = points_of((b.start for b in bodies), n), points_of((b.end for b in bodies), n)
-        first, second = points_of((b.masses for b in bodies), n).T
+        start, end = column_of(bodies, "start"), column_of(bodies, "end")
+        first, second = column_of(bodies, "masses").T
         total = first + second
         return Layout(
             straight_elements(start, end, full=False),
@@ -77,13 +80,19 @@ class PointMassRod(BatchedBody):
             (first[:, None] * start + second[:, None] * end) / total[:, None],
             (first * second / total)[:, None, None] * outer(end - start, end - start),
             ends_as_ports(start, end),
-            np.full(n, 2),
+            np.full(len(bodies), 2),
         )
 
     def named_mass(self, symbol: Naming) -> Array:
         """Each point has its mass."""
         first, second = self.masses
         return np.array([[symbol("masses_1", first), 0.0], [0.0, symbol("masses_2", second)]], object)
+
+    @classmethod
+    def named_columns(cls, bodies: TileRows) -> dict[str, Array]:
+        """The same of many."""
+        first, second = bodies.column("masses").T
+        return {"masses_1": first, "masses_2": second}
 
     def check(self, name: str) -> list[str]:
         """Everything that is wrong with the data; the ends of a rod are ports that it can follow."""
@@ -97,6 +106,14 @@ class PointMassRod(BatchedBody):
             and all(0.0 < mass < MAX_QUICK_MAGNITUDE for mass in self.masses)
             and plain_motion(len(self.start), self.velocity, self.angular_velocity)
         )
+
+    @classmethod
+    def sound_rows(cls, bodies: TileRows) -> Array:
+        """The same quick look at many."""
+        masses = bodies.column("masses")
+        plain = (masses > SMALLEST_MAGNITUDE) & (masses < MAX_QUICK_MAGNITUDE)
+        sound: Array = plain_rows(bodies)[0] & plain.all(axis=1)
+        return sound
 
     def check_data(self, name: str) -> list[str]:
         """Masses that are not two positive numbers, a rod without length."""

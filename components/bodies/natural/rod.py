@@ -20,13 +20,16 @@ from components.bodies.natural.straight import (
     lengthened,
     plain_length,
     plain_motion,
-    points_of,
+    plain_rows,
     straight_elements,
 )
 from components.bodies.short_sums import length, outer
+from modular.elements import Array
 from modular.errors import ModelError
 from modular.integrator import Integrator
+from modular.numbers import SMALLEST_MAGNITUDE
 from modular.port import Port
+from modular.tiles import TileRows, column_of
 
 MIN_RADIUS_OVER_LENGTH = 1e-4  # radius of a full body, as a share of its length
 
@@ -39,6 +42,8 @@ class Rod(BatchedBody):
     nothing can twist it. With a radius it is a full body (12 numbers). Optional: velocity of the mass centre [m/s],
     angular_velocity [rad/s].
     """
+
+    plain_fields = frozenset({"start", "end", "mass", "velocity", "angular_velocity"})
 
     start: Sequence[float]
     end: Sequence[float]
@@ -77,10 +82,8 @@ class Rod(BatchedBody):
     @classmethod
     def lay_out(cls, bodies: Sequence[Self]) -> Layout:
         """Of solid cylinders, A and B at their ends; in the plane the radius counts for nothing."""
-        n = len(bodies)
-        start, end = points_of((b.start for b in bodies), n), points_of((b.end for b in bodies), n)
-        mass = np.fromiter((b.mass for b in bodies), float, n)
-        radius = np.fromiter((b.radius for b in bodies), float, n) * (start.shape[1] == 3)
+        start, end, mass = column_of(bodies, "start"), column_of(bodies, "end"), column_of(bodies, "mass")[:, 0]
+        radius = column_of(bodies, "radius")[:, 0] * (start.shape[1] == 3)
         full = radius > 0.0
         if np.any(full != full[0]):
             raise ModelError("Rod: some of the rods have a radius and some have none; give them in two lists.")
@@ -95,8 +98,13 @@ class Rod(BatchedBody):
             0.5 * (start + end),
             moment,
             ends_as_ports(start, end),
-            np.full(n, 2),
+            np.full(len(bodies), 2),
         )
+
+    @classmethod
+    def named_columns(cls, bodies: TileRows) -> dict[str, Array]:
+        """Its mass."""
+        return {"mass": bodies.column("mass")[:, 0]}
 
     def check(self, name: str) -> list[str]:
         """Everything that is wrong with the data; the ends of a rod are ports that it can follow."""
@@ -113,6 +121,15 @@ class Rod(BatchedBody):
             and (self.radius == 0.0 or 1.001 * MIN_RADIUS_OVER_LENGTH * size < self.radius < MAX_QUICK_MAGNITUDE)
             and plain_motion(len(self.start), self.velocity, self.angular_velocity)
         )
+
+    @classmethod
+    def sound_rows(cls, bodies: TileRows) -> Array:
+        """The same quick look at many."""
+        plain, size = plain_rows(bodies)
+        mass, radius = bodies.column("mass")[:, 0], bodies.column("radius")[:, 0]
+        plain &= (mass > SMALLEST_MAGNITUDE) & (mass < MAX_QUICK_MAGNITUDE) & (radius < MAX_QUICK_MAGNITUDE)
+        sound: Array = plain & ((radius == 0.0) | (1.001 * MIN_RADIUS_OVER_LENGTH * size < radius))
+        return sound
 
     def check_data(self, name: str) -> list[str]:
         """Negative mass or radius, no length, a radius too thin for a full body."""

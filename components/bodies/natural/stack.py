@@ -29,6 +29,7 @@ from modular.newmark import Newmark
 from modular.port import PortName
 from modular.shared_constants import group_equal
 from modular.side import Mark, Side
+from modular.tiles import TileRows, Tiles, makes_of, parted
 
 if TYPE_CHECKING:
     from components.bodies.natural.description import NaturalBody
@@ -89,11 +90,13 @@ class NaturalBodies(BodyStack):
 
     def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
         """Take bodies in, in their initial state."""
-        members = cast("list[NaturalBody]", list(bodies))
+        members = cast("Sequence[NaturalBody]", bodies if isinstance(bodies, TileRows) else list(bodies))
         layout = lay_out(members)
         velocity = initial_velocity(members, layout)
-        firsts, which = group_equal(layout.constants_keys)
-        found = rows_of_layout(layout.of(firsts), velocity[firsts])
+        tiled = makes_of(bodies) if isinstance(bodies, TileRows) else None
+        firsts, which = group_equal(layout.constants_keys) if tiled is None else tiled
+        own = layout if len(firsts) == len(members) else layout.of(firsts)
+        found = rows_of_layout(own, velocity[firsts])
         super().add_many(names, bodies)
         rows = self.add_rows(names)
         self.q[rows], self.v[rows] = layout.elements, velocity
@@ -195,6 +198,17 @@ class NaturalBodies(BodyStack):
         columns["gram"] = gram
         columns["mass_matrix"] = body.named_mass(symbol)
         return columns, {}
+
+    def named_rows(self, rows: Indices) -> dict[str, Array]:
+        """The same numbers of all variants of a body, by their labels; none where each has to be asked."""
+        name, found = parted(self.names[rows[0]])[0], {}
+        if not isinstance(self.bodies, Tiles) or not self.bodies.alike or len(rows) != len(self.bodies.which):
+            return {}
+        if self.shape[0] == 2 == len(self.points):
+            found["length"] = np.sqrt(self.gram[self.make[rows], 0, 0])
+        ask = getattr(self.bodies.originals[name], "named_columns", None)
+        own = None if ask is None else ask(self.bodies.rows_of([name]))
+        return {} if own is None else found | own
 
     def numbers_in_rows(self, rows: Indices) -> Iterator[NumbersInRows]:
         """Numbers of rows of bodies of one type: where their ports are, and, unless they enter in proportion, masses and lengths.

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from components.bodies.short_sums import cross, length
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.tiles import TileRows
 
 NUMBERS = frozenset({float, int})
 ENDS = ("start", "end")  # ports of a straight body, in order
 # what a quick look takes for granted: nothing that vanishes or overflows when it is squared
 MIN_QUICK_SQUARE, MAX_QUICK_MAGNITUDE = 1e-200, 1e18
-
-
-def points_of(places: Iterable[Sequence[float]], count: int) -> Array:
-    """Points of `count` bodies as rows, (n, d)."""
-    return np.fromiter(chain.from_iterable(places), float).reshape(count, -1)
+MOTIONS = ("velocity", "angular_velocity")  # of bodies at the start
 
 
 def ends_as_ports(start: Array, end: Array) -> Array:
@@ -88,6 +85,21 @@ def lengthened(start: Sequence[float], end: Sequence[float], to: float | None) -
         raise ModelError(f"length = {to:g} m; a length must be positive.")
     share = to / float(np.linalg.norm(np.subtract(end, start)))
     return tuple(a + share * (b - a) for a, b in zip(start, end, strict=True))
+
+
+def plain_rows(bodies: TileRows) -> tuple[Any, Array]:
+    """The same quick look at many straight bodies that differ in plain fields: which pass, and how long each is [m], (n,)."""
+    found: Any = np.ones(len(bodies), bool)
+    given = [field for field in MOTIONS if bodies.varied(field)]
+    for one in bodies.originals:
+        still = dict.fromkeys(given)
+        own = {field: getattr(one, field) for field in MOTIONS} | still
+        if one.integrator is not None or not plain_motion(one.dimension, own["velocity"], own["angular_velocity"]):
+            return np.zeros(len(bodies), bool), np.zeros(len(bodies))
+    for field in given:
+        found &= (np.abs(bodies.column(field)) < MAX_QUICK_MAGNITUDE).all(axis=1)
+    square = np.square(bodies.column("end") - bodies.column("start")).sum(axis=1)
+    return found & (square > MIN_QUICK_SQUARE) & (square < MAX_QUICK_MAGNITUDE), np.sqrt(square)
 
 
 def check_straight(

@@ -16,6 +16,7 @@ import numpy as np
 
 from coordinator.couplings.centralized.bends import Bends
 from coordinator.couplings.centralized.saddle import Pattern, Saddle
+from coordinator.couplings.centralized.slices import Slices
 from coordinator.system import System
 from modular.body import GivesEquations
 from modular.elements import TIME, Array, Indices
@@ -65,37 +66,36 @@ class Equations:
 
     def _place_bodies(self) -> None:
         self.parts: list[slice] = []  # coordinates of each stack
-        self.columns: dict[str, slice] = {}  # coordinates of each body
+        columns = Slices()
         self.size = 0
         for stack in self.stacks:
             q = stack.state()["q"]
             k = int(np.prod(q.shape[1:]))
             self.parts.append(slice(self.size, self.size + q.shape[0] * k))
-            for name, row in stack.row.items():
-                self.columns[name] = slice(self.size + row * k, self.size + (row + 1) * k)
+            columns.add(stack.row, self.size, k)
             self.size += q.shape[0] * k
+        self.columns = columns.kept(self.system)  # coordinates of each body
 
     def _place_rows(self) -> None:
         self.body_rows: list[slice] = []
         self.joint_rows: list[slice] = []
-        self.rows_of: dict[str, slice] = {}  # rows of each joint
-        self.closing: dict[str, slice] = {}  # rows of each body's internal constraints
+        rows_of, closing = Slices(), Slices()
         self.rows = 0
         for stack in self.stacks:
             n, m = self.closure_of(stack)[0].shape
             self.body_rows.append(slice(self.rows, self.rows + n * m))
-            for name, row in stack.row.items():
-                self.closing[name] = slice(self.rows + row * m, self.rows + (row + 1) * m)
+            closing.add(stack.row, self.rows, m)
             self.rows += n * m
         holonomic = [np.ones(self.rows, bool)]
         for joints in self.joints:
             n, m = joints.count, joints.form.rows
             self.joint_rows.append(slice(self.rows, self.rows + n * m))
-            for name, row in joints.row.items():
-                self.rows_of[name] = slice(self.rows + row * m, self.rows + (row + 1) * m)
+            rows_of.add(joints.row, self.rows, m)
             holonomic.append(np.full(n * m, joints.form.holonomic))
             self.rows += n * m
         self.holonomic = np.concatenate(holonomic)
+        self.rows_of = rows_of.kept(self.system)  # rows of each joint
+        self.closing = closing.kept(self.system)  # rows of each body's internal constraints
 
     def _blocks(self, blocks: list[Array]) -> Matrix:
         """A block-diagonal matrix over all coordinates."""

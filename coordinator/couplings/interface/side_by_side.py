@@ -30,6 +30,7 @@ from coordinator.couplings.interface.advance_together import (
 from coordinator.couplings.interface.interface import MAX_ITERATIONS, Interface
 from coordinator.couplings.interface.members import Members, ranges_of
 from coordinator.couplings.interface.projection import REST_SPEED_TOLERANCE, book_impacts, largest_of
+from coordinator.couplings.interface.tiled_members import TiledMembers, tiled_members
 from coordinator.couplings.interface.verbs import COMPONENT, DRIFT, FROM, TO, WIDTH
 from coordinator.engine.program import perform
 from coordinator.system import System
@@ -54,7 +55,7 @@ class Copies:
         self._sheets = np.tile(first._sheet, (count, 1))
         self.sheets[:] = self._sheets.ctypes.data + self._sheets.strides[0] * np.arange(count)
         self.program = self._programs(members, begins)
-        of_each = {"program": self.program, "spans": np.array([each.elements for each in members], np.int64)}
+        of_each = {"program": self.program, "spans": spans_of(members)}
         known = _columns(members[0])
         for name, place in first._place_of.items():
             array: Any = first.__dict__[name]
@@ -75,6 +76,8 @@ class Copies:
             return None
         if not first.compiled or first.toll_count:
             return None
+        if isinstance(members, TiledMembers):
+            return cls(first, members, members.begins)
         begins: Rows = {}
         for part in ("stacks", "bodies", "forces"):
             lists = [getattr(each, part) for each in members]
@@ -103,7 +106,7 @@ class Copies:
                     found[:, these, TO] += shift[:, None]
         of_elements = np.flatnonzero(first.program[:, COMPONENT] == first.system.elements.sheet)
         places = {tuple(span): k for k, span in enumerate(map(tuple, members[0].elements))}
-        spans = np.array([each.elements for each in members], np.int64)
+        spans = spans_of(members)
         for op in of_elements:
             k = places[int(first.program[op, FROM]), int(first.program[op, TO])]
             found[:, op, FROM], found[:, op, TO] = spans[:, k, 0], spans[:, k, 1]
@@ -113,6 +116,13 @@ class Copies:
         """A number of each."""
         found: Array = self._blocks[name][:, 0]
         return found
+
+
+def spans_of(members: Sequence[Members]) -> Indices:
+    """Elements of each, (models, ranges, 2)."""
+    return (
+        members.spans if isinstance(members, TiledMembers) else np.array([each.elements for each in members], np.int64)
+    )
 
 
 def _columns(members: Members) -> list[tuple[int, int, int, int]]:
@@ -163,9 +173,9 @@ class SideBySide(Table):
         self.common("segments", 2, dtype=np.int64)
         for name in ("model_count", "elements_sheet", "stage_count", "most_turns"):
             self.fixed(name, dtype=np.int64)
-        self.members = members_of(system)
+        self.members: Sequence[Members] = tiled_members(system) or members_of(system)
         self.first = Interface(system, stages, local, self.members[0])
-        self.names = [members.joints[0] if members.joints else _a_body_of(members) for members in self.members]
+        self.names = names_of(self.members)
         count = len(self.members)
         self.copies = Copies.of(self.first, self.members) if local is None else None
         self.parts = [self.first]
@@ -239,10 +249,13 @@ class SideBySide(Table):
 
     def project_velocities(self) -> None:
         """In each model that moves against its joints one impulse of all of them (projection.py)."""
-        moving, fastest = np.zeros(len(self.members)), np.zeros(len(self.members))
-        for k, members in enumerate(self.members):
-            moving[k] = largest_of((joints.rate, rows) for joints, rows in members.stacks)
-            fastest[k] = largest_of((bodies.state()["v"], rows) for bodies, rows in members.bodies)
+        if isinstance(self.members, TiledMembers):
+            moving, fastest = self.members.largest("stacks", "rate"), self.members.largest("bodies", "v")
+        else:
+            moving, fastest = np.zeros(len(self.members)), np.zeros(len(self.members))
+            for k, members in enumerate(self.members):
+                moving[k] = largest_of((joints.rate, rows) for joints, rows in members.stacks)
+                fastest[k] = largest_of((bodies.state()["v"], rows) for bodies, rows in members.bodies)
         if not moving.any():
             return
         elements = self.system.elements
@@ -282,6 +295,13 @@ class SideBySide(Table):
     def why(self) -> int:
         """Nobody looks for a shorter step of all."""
         return 0
+
+
+def names_of(members: Sequence[Members]) -> list[str]:
+    """A joint of each of several models, or a body where there is none."""
+    if isinstance(members, TiledMembers):
+        return members.named()
+    return [each.joints[0] if each.joints else _a_body_of(each) for each in members]
 
 
 def _a_body_of(members: Members) -> str:

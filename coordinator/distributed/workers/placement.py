@@ -16,6 +16,7 @@ from coordinator.system import System
 from modular.assembly import Assembly
 from modular.body import Bodies, Body
 from modular.errors import ModelError
+from modular.tiles import kinds_of
 
 if TYPE_CHECKING:
     from coordinator.distributed.workers.distributed_run import DistributedRun
@@ -26,6 +27,8 @@ ChannelTo = Callable[[str, BlackBox], Channel]
 
 def black_boxes_in(bodies: Mapping[str, Body]) -> dict[str, BlackBox]:
     """Those among some bodies."""
+    if not any(isinstance(body, BlackBox) for body in kinds_of(bodies)):
+        return {}
     return {name: body for name, body in bodies.items() if isinstance(body, BlackBox)}
 
 

@@ -1,0 +1,68 @@
+"""The code that moves a model, generated from its formulas: written once for all models that differ in numbers with names."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from coordinator.equations.books import powers_of
+from coordinator.equations.one_of_many import Model, first_of
+from coordinator.equations.runge_kutta import stepping_loop
+from coordinator.equations.smallest import corrections_of_place, corrections_of_velocity
+from coordinator.equations.solved import Solved
+from coordinator.equations.source import function_of, python_source
+from coordinator.equations.writing import write_running
+from coordinator.equations.written import Written
+from coordinator.system import System
+from modular.errors import ModelError
+from modular.kernel import kernel
+from modular.loop import Loop
+
+GOOD = 1e-2  # of what stood there before other rows went: those above go in an order that hangs on the pattern alone
+
+
+@dataclass(frozen=True)
+class Code:
+    """Formulas of a model, solved, and compiled."""
+
+    written: Written
+    solved: Solved
+    shared: list[Any]  # of rows that follow from others
+    powers: dict[Any, Any]
+    functions: tuple[tuple[Any, Any], ...]  # rates, corrections of places and of rates
+    loop: Loop
+
+    @classmethod
+    def of(cls, system: System, model: Model, whole: frozenset[str], shown: Sequence[int]) -> Self:
+        """Those of one of the models of a system, as it stands."""
+        written = write_running(*first_of(system, model), whole, shown)
+        _refuse(written, system)
+        solved = Solved(written, (written.start[0], written.start[1]), GOOD)
+        place, moved = corrections_of_place(written, GOOD)
+        pace, paced = corrections_of_velocity(written, GOOD)
+        shared = [*(x for idle in solved.idle for x in idle), *solved.seen] if solved.idle else []
+        powers = powers_of(solved)
+        every = [*solved.accelerations, *solved.multipliers, *solved.guards, *shared, *powers.values()]
+        functions = ((solved, every), (place, moved), (pace, paced))
+        loop = _compiled(*(python_source(one, values) for one, values in functions))
+        return cls(written, solved, shared, powers, functions, loop)
+
+
+def _refuse(written: Any, system: System) -> None:
+    if written.led.named:
+        raise ModelError("courses of tables, or in Python, have no formula; take Glued(order=6).")
+    for forces in system.forces:
+        if hasattr(forces, "corners") and any(len(times) for times in forces.corners(0.0, np.inf)):
+            raise ModelError(
+                f"force '{forces.names[0]}' bends at times of its own, over which no formula goes; take Glued()."
+            )
+
+
+@functools.lru_cache(maxsize=8)
+def _compiled(rates: str, place: str, pace: str) -> Loop:
+    """The loop of some formulas; models with the same formulas have the same."""
+    return stepping_loop(*(kernel(function_of(source)) for source in (rates, place, pace)))
