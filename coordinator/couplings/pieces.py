@@ -9,6 +9,7 @@ later: where it asks little of the step that is a small change of what others do
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from math import inf
 from typing import Any
 
@@ -65,10 +66,12 @@ def _in_gliding_joints(system: System) -> Iterator[str]:
 
 def _asking(system: System, stacks: list[Any]) -> Iterator[tuple[str, Sequence[str]]]:
     """Forces that ask something of the step, with their bodies; but for contacts that are as stiff as the step allows."""
-    meeting = {id(stack): stack for stack in stacks}
+    asks = {id(stack): set(compress(stack.names, (~stack.follows_step).tolist())) for stack in stacks}
+    if not any(asks.values()) and not any(requests_load(stack) for stack in system.forces if id(stack) not in asks):
+        return
     for name, home in system.force_home.items():
-        stack = meeting.get(id(home.stack))
-        if requests_load(home.stack) if stack is None else not stack.follows_step[stack.row[name]]:
+        own = asks.get(id(home.stack))
+        if requests_load(home.stack) if own is None else name in own:
             yield name, home.owners
 
 

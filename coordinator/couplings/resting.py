@@ -225,21 +225,20 @@ def tell_apart(system: System, coupling: Coupling, dt: float, stacks: list[Any])
     orders = {name: k for k, name in enumerate(system.force_home)}
     free = numbers.keys() - set(held_otherwise(system, stacks)) if stacks else set()
     pieces = pieces_of(system, coupling, dt, stacks) if stacks and coupling.tells_through_joints else {}
+    piece_of = np.full(len(numbers) + 1, -1)  # of bodies by their numbers; the last one stands for nobody
+    piece_of[[numbers[owner] for owner in pieces]] = list(pieces.values())
+    let_go = np.array([owner in free or owner in pieces for owner in numbers] + [True])
     changed = False
     for stack in stacks:
-        homes = [system.force_home[name].owners for name in stack.names]
-        stack.number[: len(homes)] = [orders[name] for name in stack.names]
-        for side in range(2):
-            stack.body[: len(homes), side] = [numbers.get(owners[side], NOBODY) for owners in homes]
-            found = [pieces.get(owners[side], -1) for owners in homes]
-            piece = np.where(
-                np.array(found, np.int64) < 0, stack.body[: len(homes), side], len(numbers) + np.array(found, np.int64)
-            )
-            changed = changed or not np.array_equal(stack.piece[: len(homes), side], piece)
-            stack.piece[: len(homes), side] = piece
-        stack.free[: len(homes)] = [
-            all(owner in free or owner in pieces for owner in owners if owner in numbers) for owners in homes
-        ]
+        count = len(stack.names)
+        owners = [owner for name in stack.names for owner in system.force_home[name].owners]
+        stack.number[:count] = [orders[name] for name in stack.names]
+        body = np.array([numbers.get(owner, NOBODY) for owner in owners], np.int64).reshape(-1, 2)
+        piece = np.where(piece_of[body] < 0, body, len(numbers) + piece_of[body])
+        sat, sit = stack.piece[:count] != stack.body[:count], piece != body  # in joints: nobody else has a place there
+        changed = changed or ((sat.any() or sit.any()) and not np.array_equal(stack.piece[:count], piece))
+        stack.body[:count], stack.piece[:count] = body, piece
+        stack.free[:count] = let_go[body].all(axis=1)
     if changed and coupling.tells_through_joints:
         system.cache.pop("interface", None)
 
