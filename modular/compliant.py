@@ -37,6 +37,9 @@ from modular.views import View
 
 STIFFNESS, DAMPING, OFFSET = range(3)  # columns of a law: F(g) = k g + offset
 SOFT_LIMIT = 4.0  # z^2 with which half of what a spring gains on the way counts where it leads
+LETTING_GO = (
+    3.0  # times c: K h of rows in which the damper counts for more than the spring; of a damper alone it is two
+)
 MOST_HIDDEN = 10.0  # times what a damper resists: what a spring resists in a step beside it and loses for it
 LEAST_SHARE = 1e-6  # of what a step would need to close a row: what is less is exerted without being solved for
 NUMBERS = (
@@ -140,9 +143,10 @@ def compute_gains_loop(start: int, stop: int, rows: View, elements: View) -> int
 
 @loop
 def predict_efforts_loop(start: int, stop: int, rows: View, elements: View) -> int:
-    """Before a step is tried first: its end is taken to be as its beginning, and rows to pull as each would alone.
+    """Before a step is tried first: its end is taken to be as its beginning, and rows to pull as each would alone (`kicked`).
 
-    Their law at the beginning may be far from that: a light body that a strong damper lets go would be flung about.
+    What dampers exert at the beginning is nearer, of second order, where motion is smooth (`carried`), but may be far from that: a
+    light body that a strong damper lets go would be flung about. Then the step begins anew with the other.
     """
     h = elements.clock[STEP]
     for n in range(start, stop):
@@ -153,6 +157,8 @@ def predict_efforts_loop(start: int, stop: int, rows: View, elements: View) -> i
             alone = force_of(rows, n, i) + (gain * h - rows.law[n, i, DAMPING]) * gap_rate
             alone /= 1.0 + 0.5 * h * h * answer_through(rows, n, i) * gain
             rows.carried[n, i] = rows.kicked[n, i] = alone
+            if gain * h <= LETTING_GO * rows.law[n, i, DAMPING]:
+                rows.carried[n, i] = force_of(rows, n, i) + rows.rate_gain[n, i] * gap_rate
     return NO_FAILED_ROW
 
 

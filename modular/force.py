@@ -271,8 +271,9 @@ class Encounters(Protocol):
     def look(self, elements: Elements, dt: float) -> None:
         """Note where all are, and how far each may go from there."""
 
-    def near(self, times: float = 1.0) -> Iterator[tuple[str, str]]:
-        """Pairs that may meet before one has strayed; or those that come so many times as near, with 0 those that may touch now."""
+    def near(self, times: float = 1.0) -> Indices:
+        """Pairs of rows that may meet before one has strayed; or those that come so many times as near, with 0 those that may
+        touch now."""
 
 
 @runtime_checkable

@@ -23,6 +23,7 @@ from components.forces.contact_law import (
 )
 from components.forces.contact_load import CARRYING_SIZE
 from components.forces.contact_meetings import MEETING_SIZE
+from components.forces.contact_packed import PACKED, POINTS
 from components.forces.contact_pair import FIRST, MEMORY
 from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from modular.elements import Array, Elements, Indices
@@ -205,6 +206,7 @@ class Contacts(ForceStack):
     rubbed: Array  # and of those of friction, where they were found together
     free: Indices  # see modular.force.BeginsAtRest: such contacts carry what rests together
     carrying: Array  # see contact_load.py, also for those that follow
+    packed: Array  # see contact_packed.py
     home: Indices
     moved: Array
     meeting: Array  # see contact_meetings.py, also for those that follow
@@ -270,6 +272,7 @@ class Contacts(ForceStack):
         self.column("meeting", MEETING_SIZE)
         self.column("free", dtype=np.int64)
         self.column("carrying", CARRYING_SIZE)
+        self.column("packed", POINTS, PACKED)
         self.column("home", 2, dtype=np.int64)
         self.column("moved", 2, 6)
         self.loops = {

@@ -24,6 +24,7 @@ from components.forces.contact_held import (
 )
 from components.forces.contact_load import bear_load, carrying_of
 from components.forces.contact_meetings import link, place_of, put_in
+from components.forces.contact_packed import go_on_packed, pack, pass_loads, size_packed, sweep_packed
 from components.forces.contact_pair import answer_of, tick_of
 from components.forces.contact_pivoting import MOST_POINTS, pivot
 from components.forces.vectors import cross
@@ -264,23 +265,47 @@ def sweep(contacts: View, many: int) -> None:
     K. Erleben, "A nonsmooth nonlinear conjugate gradient method for interactive contact force problems", 2010).
     """
     fastest, size, times = start_from_before(contacts, many), 0.0, 0
+    count = pack(contacts, many)
     while times < MAX_SWEEPS:
-        change = 0.0
-        for k in range(2 * many):
-            n = contacts.order[k if k < many else 2 * many - 1 - k]
-            change = max(change, sweep_one(contacts, n, k < many))
+        change = sweep_packed(contacts, count, COMPLIANCE) if count >= 0 else to_and_fro(contacts, many)
         times += 1
         if change <= SWEEPS_TOLERANCE * fastest:
             break
-        before, size = size, 0.0
-        for k in range(many):
-            carrying = carrying_of(contacts.carrying[contacts.order[k]])
-            for i in range(int(carrying.count)):
-                more = carrying.load[i] - carrying.was[i]
-                size += carrying.answer[i] * more * more
-        go_on(contacts, many, size / before if before > size else 0.0)
-        if times == SWEEPS_BEFORE_PIVOTING and eliminate(contacts, many, fastest):
-            break
+        before = size
+        size = size_packed(contacts, count) if count >= 0 else size_of_change(contacts, many)
+        share = size / before if before > size else 0.0
+        if count >= 0:
+            go_on_packed(contacts, count, share)
+        else:
+            go_on(contacts, many, share)
+        if times == SWEEPS_BEFORE_PIVOTING:
+            pass_loads(contacts, many, count, False)
+            if eliminate(contacts, many, fastest):
+                return
+            pass_loads(contacts, many, count, True)
+    pass_loads(contacts, many, count, False)
+
+
+@kernel
+def to_and_fro(contacts: View, many: int) -> float:
+    """All points in turn, and back; by how much that has changed how fast one parts."""
+    change = 0.0
+    for k in range(2 * many):
+        n = contacts.order[k if k < many else 2 * many - 1 - k]
+        change = max(change, sweep_one(contacts, n, k < many))
+    return change
+
+
+@kernel
+def size_of_change(contacts: View, many: int) -> float:
+    """How much the last sweeps have changed, as an energy."""
+    size = 0.0
+    for k in range(many):
+        carrying = carrying_of(contacts.carrying[contacts.order[k]])
+        for i in range(int(carrying.count)):
+            more = carrying.load[i] - carrying.was[i]
+            size += carrying.answer[i] * more * more
+    return size
 
 
 @kernel(written_out=False)

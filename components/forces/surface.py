@@ -195,19 +195,19 @@ class Surfaces(ForceStack):
         self.leeway[:n] = np.maximum(SHARE_OF_SIZE * size, TICKS_OF_A_BLOW * dt * blow)
         self.strayed[:n] = 0
 
-    def near(self, times: float = 1.0) -> Iterator[tuple[str, str]]:
-        """Of all as they were last looked at: pairs that may touch before one strays or the time is over; or those that come so
-        many times as near, with 0 those whose boxes along the axes overlap at that instant."""
+    def near(self, times: float = 1.0) -> Indices:
+        """Of all as they were last looked at: pairs of rows that may touch before one strays or the time is over; or those that
+        come so many times as near, with 0 those whose boxes along the axes overlap at that instant."""
         n = self.count
         span = (self.looked[:n, 1] - self.looked[:n, 0]).max(initial=0.0) if times > 0.0 else 0.0
         leeway, now, later = times * self.leeway[:n], self.anchor[:n], self.anchor[:n] + span * self.rates[:n]
         flat = self.kinds[:n] == HALF_SPACE
         solid = np.flatnonzero(~flat & np.isfinite(later).all(axis=(1, 2)))
-        for one, other in self._near_solids(solid, span, leeway, now, later).tolist():
-            yield self.names[one], self.names[other]
+        found = [self._near_solids(solid, span, leeway, now, later).reshape(-1, 2)]
         for plane in np.flatnonzero(flat):
-            for other in self._near_plane(int(plane), solid, leeway, now, later).tolist():
-                yield self.names[plane], self.names[other]
+            others = self._near_plane(int(plane), solid, leeway, now, later)
+            found.append(np.stack([np.full(len(others), plane), others], axis=1))
+        return np.concatenate(found)
 
     def _near_solids(self, solid: Indices, span: float, leeway: Array, now: Array, later: Array) -> Indices:
         """Pairs whose boxes, and the balls around them, meet on their ways."""

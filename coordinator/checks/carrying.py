@@ -46,6 +46,8 @@ DIVERGED_TICKS = 20  # ticks at the end of a run that went wrong, of which loads
 MIN_STEP_RATIO = 1e-3  # of a step: a smaller one is no remedy
 # ticks after which a run looks again at the earliest, and times so many from there on
 FIRST_CHECK_TICK, CHECK_INTERVAL_FACTOR = 64, 1.2
+# times so many where nothing was near its limit: no load left less than three times the step
+FAR_INTERVAL_FACTOR, NEAR_MARGIN = 2.0, 3.0
 Loads = Mapping[str, tuple[Any, Any]]  # of joints: force [N] and moment [N m], now or in each sample
 
 
@@ -86,8 +88,10 @@ class Carrier:
 # --- as things stand -------------------------------------------------------------------------------------------------------
 
 
-def now(simulation: CheckContext, margins: Mapping[str, float]) -> list[Load]:
+def now(simulation: CheckContext, margins: Mapping[str, float], below: float = 1.0) -> list[Load]:
     """What bodies bear that pass on the largest loads; `margins`: what stiffness leaves to joints.
+
+    Between joints without play only those that leave a margin `below` that.
 
     Those between springs are kept, for what has to be told when a run goes wrong.
     """
@@ -96,7 +100,7 @@ def now(simulation: CheckContext, margins: Mapping[str, float]) -> list[Load]:
         return []
     with answers_kept(system):
         system.respond()
-        return among(simulation, margins) if not simulation.coupling.at_once else swinging(simulation)
+        return among(simulation, margins) if not simulation.coupling.at_once else swinging(simulation, below)
 
 
 @contextmanager
@@ -156,18 +160,18 @@ def sampled(simulation: CheckContext) -> list[Load]:
     return found
 
 
-def next_look(tick: int) -> int:
-    """The tick at which a run looks again that has looked at this one."""
-    return max(tick + 1, FIRST_CHECK_TICK, int(CHECK_INTERVAL_FACTOR * tick))
+def next_look(tick: int, *, near: bool = True) -> int:
+    """The tick at which a run looks again that has looked at this one; `near`: something may soon be at its limit."""
+    return max(tick + 1, FIRST_CHECK_TICK, int((CHECK_INTERVAL_FACTOR if near else FAR_INTERVAL_FACTOR) * tick))
 
 
-def swinging(simulation: CheckContext) -> list[Load]:
-    """The same between joints without play; only of those that a step does not follow, since no others have a limit."""
+def swinging(simulation: CheckContext, below: float = 1.0) -> list[Load]:
+    """The same between joints without play; only those with a margin `below` that: one is what a step just follows."""
     system, limit, found = simulation.system, simulation.coupling.swings, []
     for body in _heaviest(system) if limit is not None else []:
-        least = limit**2 / simulation.dt**2 if limit is not None else 0.0
+        least = (limit / (below * simulation.dt)) ** 2 if limit is not None else 0.0
         how = swing(system, body, least) if body in system.body_home else None
-        if how is not None and limit is not None and how.square * simulation.dt**2 > limit**2:
+        if how is not None and limit is not None and how.square > least:
             found.append(Load(body, how.joint, limit / (float(np.sqrt(how.square)) * simulation.dt)))
     return found
 

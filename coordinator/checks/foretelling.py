@@ -176,10 +176,12 @@ class Foreteller:
         """Say so where loads ask for more than the step bears: as an event has left them, or now and then."""
         self._say_starts()
         if simulation.tick >= self.look_at:
-            self.look_at = carrying.next_look(simulation.tick)
             at_home = not simulation.is_distributed
             latest = simulation.past.latest_margins()
-            self._loads = carrying.now(simulation, latest) if at_home else carrying.sampled(simulation)
+            below = carrying.NEAR_MARGIN
+            self._loads = carrying.now(simulation, latest, below) if at_home else carrying.sampled(simulation)
+            near = any(load.margin < below for load in self._loads) or hardens(simulation)
+            self.look_at = carrying.next_look(simulation.tick, near=near)
             self._tell_hardened(simulation)
         loads, self._loads = self._loads, []
         load = carrying.least([load for load in loads if load.body not in self._overloaded])
@@ -356,6 +358,11 @@ def rebounding_words(simulation: CheckContext, found: list[str]) -> str:
         f"joints held what they strike, so {'they part' if several else 'it parts'} more slowly than with the restitution that was "
         "given. Remedy: Glued(), where blows see the joints, or a stiffness of its own instead of the restitution."
     )
+
+
+def hardens(simulation: CheckContext) -> bool:
+    """Whether there may be forces that grow stiffer on the way; of a mechanism that is with workers nobody asks."""
+    return simulation.is_distributed or any(getattr(stack, "hardens", False) for stack in simulation.system.forces)
 
 
 def hardened(simulation: CheckContext) -> dict[str, float]:

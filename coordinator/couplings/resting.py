@@ -19,7 +19,7 @@ later: where it asks little of the step that is a small change of what others do
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import compress, pairwise
 from math import inf, sqrt
 from typing import Any, NamedTuple
 
@@ -80,10 +80,12 @@ def _in_gliding_joints(system: System) -> Iterator[str]:
 
 def _asking(system: System, stacks: list[Any]) -> Iterator[tuple[str, Sequence[str]]]:
     """Forces that ask something of the step, with their bodies; but for contacts that are as stiff as the step allows."""
-    meeting = {id(stack): stack for stack in stacks}
+    asks = {id(stack): set(compress(stack.names, (~stack.follows_step).tolist())) for stack in stacks}
+    if not any(asks.values()) and not any(requests_load(stack) for stack in system.forces if id(stack) not in asks):
+        return
     for name, home in system.force_home.items():
-        stack = meeting.get(id(home.stack))
-        if requests_load(home.stack) if stack is None else not stack.follows_step[stack.row[name]]:
+        own = asks.get(id(home.stack))
+        if requests_load(home.stack) if own is None else name in own:
             yield name, home.owners
 
 
@@ -305,21 +307,20 @@ def tell_apart(system: System, coupling: Coupling, dt: float, stacks: list[Any])
     orders = {name: k for k, name in enumerate(system.force_home)}
     free = numbers.keys() - set(held_otherwise(system, stacks)) if stacks else set()
     pieces = pieces_of(system, coupling, dt, stacks) if stacks and coupling.tells_through_joints else {}
+    piece_of = np.full(len(numbers) + 1, -1)  # of bodies by their numbers; the last one stands for nobody
+    piece_of[[numbers[owner] for owner in pieces]] = list(pieces.values())
+    let_go = np.array([owner in free or owner in pieces for owner in numbers] + [True])
     changed = False
     for stack in stacks:
-        homes = [system.force_home[name].owners for name in stack.names]
-        stack.number[: len(homes)] = [orders[name] for name in stack.names]
-        for side in range(2):
-            stack.body[: len(homes), side] = [numbers.get(owners[side], NOBODY) for owners in homes]
-            found = [pieces.get(owners[side], -1) for owners in homes]
-            piece = np.where(
-                np.array(found, np.int64) < 0, stack.body[: len(homes), side], len(numbers) + np.array(found, np.int64)
-            )
-            changed = changed or not np.array_equal(stack.piece[: len(homes), side], piece)
-            stack.piece[: len(homes), side] = piece
-        stack.free[: len(homes)] = [
-            all(owner in free or owner in pieces for owner in owners if owner in numbers) for owners in homes
-        ]
+        count = len(stack.names)
+        owners = [owner for name in stack.names for owner in system.force_home[name].owners]
+        stack.number[:count] = [orders[name] for name in stack.names]
+        body = np.array([numbers.get(owner, NOBODY) for owner in owners], np.int64).reshape(-1, 2)
+        piece = np.where(piece_of[body] < 0, body, len(numbers) + piece_of[body])
+        sat, sit = stack.piece[:count] != stack.body[:count], piece != body  # in joints: nobody else has a place there
+        changed = changed or ((sat.any() or sit.any()) and not np.array_equal(stack.piece[:count], piece))
+        stack.body[:count], stack.piece[:count] = body, piece
+        stack.free[:count] = let_go[body].all(axis=1)
     if changed and coupling.tells_through_joints:
         system.cache.pop("interface", None)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from coordinator.engine.program import encountering
 from coordinator.events.context import EventContext
 from coordinator.system import System
@@ -82,7 +84,7 @@ def meet(system: System, model: Assembly, dt: float) -> Change:
     meetings = Meetings(system, model)
     near = _near(system)
     begun = [pair for pair in near - known.keys() if meetings.may_meet(*pair)]
-    barred = {pair for pair in known if not meetings.may_meet(*pair)}
+    barred = {pair for pair in known if not meetings.may_meet(*pair)} if meetings.bars else set()
     gone = known.keys() - near
     if len(gone) > SPARE + len(known) // SHARE_OF_ENDED:
         gone -= _near(system, PARTED)
@@ -135,9 +137,17 @@ def encounters(model: Assembly) -> dict[str, Pair]:
 
 
 def _near(system: System, times: float = 1.0) -> set[Pair]:
-    order = {name: k for k, name in enumerate(system.force_home)}
-    found = (pair for stack in encountering(system) for pair in stack.near(times))
-    return {(one, other) if order[one] < order[other] else (other, one) for one, other in found}
+    stacks = encountering(system)
+    surfaces = set().union(*(stack.names for stack in stacks))
+    order = {name: k for k, name in enumerate(name for name in system.force_home if name in surfaces)}
+    found: set[Pair] = set()
+    for stack in stacks:
+        names, place = stack.names, np.array([order[name] for name in stack.names], np.int64)
+        pairs = stack.near(times)
+        turned = place[pairs[:, 0]] > place[pairs[:, 1]]
+        pairs[turned] = pairs[turned, ::-1]
+        found.update((names[one], names[other]) for one, other in pairs.tolist())
+    return found
 
 
 class Meetings:
@@ -145,7 +155,6 @@ class Meetings:
     those between whose ports what acts was declared."""
 
     def __init__(self, system: System, model: Assembly) -> None:
-        self._numbers: dict[str, int] = {}
         self._bodies: dict[str, str] = {}
         self._ports: dict[str, str] = {}
         self._through: dict[str, Collection[str]] = {}
@@ -156,10 +165,13 @@ class Meetings:
                 self._through[name] = getattr(edge.force, "through", ())
         self._moved = {body for body in self._bodies.values() if body != GROUND and not model.bodies[body].led}
         self._barred = {frozenset((edge.first_body, edge.second_body)) for edge in model.joint_edges.values()}
-        for number, (name, edge) in enumerate(model.force_edges.items()):
-            self._numbers[name] = number
-            if edge.force.together and len(edge.ports) == 2 and name not in system.encounters:
+        written = (name for name in model.force_edges if name not in system.encounters)
+        self._numbers = {name: number for number, name in enumerate(written)}
+        for name in self._numbers:
+            edge = model.force_edges[name]
+            if edge.force.together and len(edge.ports) == 2:
                 self._barred.add(frozenset(map(str, edge.ports)))
+        self.bars = bool(self._barred) or any(self._through.values())
 
     def may_meet(self, one: str, other: str) -> bool:
         """Whether what acts between two surfaces is for us to find."""

@@ -153,23 +153,28 @@ def answer_rates(interface: View, h: float) -> None:
 
 
 @kernel
-def correct(interface: View, h: float) -> None:
-    """(I - M) dp = what was lacked: p + dp is expected next, and the first efforts that go with it."""
+def correct(interface: View, h: float, least: float) -> None:
+    """(I - M) dp = what was lacked: p + dp is expected next, and the first efforts that go with it.
+
+    `least`: an effort that makes no difference; what a correction leaves is less than the correction.
+    """
     awaited, lacked, right = interface.awaited, interface.lacked, interface.right_side
     for row in range(interface.row_count):
         awaited[row] = lacked[row]
     for _ in range(MOST_CORRECTIONS):
         answer_places(interface, h)
         answer_rates(interface, h)
-        change, largest = 0.0, 0.0
+        change, largest, makes = 0.0, 0.0, 0.0
         for k in range(interface.joint_count):
             if interface.joints[k, LAW] != 0:
-                for row in range(interface.joints[k, RIGHT], interface.joints[k, RIGHT] + interface.joints[k, SIZE]):
-                    better = lacked[row] + right[row]
-                    change = max(change, abs(better - awaited[row]))
-                    largest = max(largest, abs(better))
-                    awaited[row] = better
-        if change <= ENOUGH * largest:
+                law, at = numbers_at(interface.joints[k, LAW]), interface.joints[k, RIGHT]
+                for i in range(interface.joints[k, SIZE]):
+                    better = lacked[at + i] + right[at + i]
+                    differs = abs(better - awaited[at + i])
+                    change, largest = max(change, differs), max(largest, abs(better))
+                    makes = max(makes, law[3 * i + DAMPING] * differs)
+                    awaited[at + i] = better
+        if change <= ENOUGH * largest or makes <= least:
             break
     for k in range(interface.joint_count):
         if interface.joints[k, LAW] != 0:
@@ -205,9 +210,10 @@ def slack_of(interface: View, share: float, h: float, tolerance: float) -> Any:
 @kernel
 def try_step(interface: View, elements: View, h: float, time: float, turns: int) -> int:
     """The step, with rates as they are expected; who went wrong, or -1."""
+    interface.trying, interface.guessed = 1, 1 if turns == 0 and interface.local_rounds == 0 else 0
     interface.slack = slack_of(interface, FIRST_SLACK if turns == 0 else SLACK, h, elements.tolerance[0])
     wrong = try_flight(interface, elements, h, time)
-    interface.slack = 1.0
+    interface.slack, interface.trying, interface.guessed = 1.0, 0, 0
     if wrong >= 0:
         return wrong
     interface.matrix = RATES
@@ -235,7 +241,7 @@ def find_end_rates_loop(start: int, stop: int, interface: View, elements: View) 
         if alone:
             expect(interface)
         else:
-            correct(interface, h)
+            correct(interface, h, END_TOLERANCE * largest)
         return_to_start(interface, elements, h, time)
         if not alone:
             carry(interface)

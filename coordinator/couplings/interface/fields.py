@@ -27,6 +27,8 @@ WHOLE_NUMBERS = (
     "sharp", "glides", "in_parts",
     "too_far",  # whether a body has turned too far in the step to be kept in shape
     "tried",  # whether W of rates stands as it was factorised next to where a step leads that was tried
+    "guessed",  # whether stiff dampers are taken to exert what they do where a step begins, which may be far off
+    "trying",  # whether a step is only tried
     "nonlinear",  # whether laws of some of them are linear for a step alone
     "implicit", "damped",  # how many joints are stiff forces; whether any has a damper
     "parted",  # whether what others exert acts as impulses, at the first and at the last of several parts of a tick

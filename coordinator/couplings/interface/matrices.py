@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.couplings.interface.block_rows import row_with_column, row_with_row, take_from_row
 from coordinator.couplings.interface.fields import (
     BEYOND,
     COLUMNS,
@@ -118,13 +119,13 @@ def invert(work: Array, at: int, size: int, scale: Array, blur: Array, reach: Ar
         pivot = 1.0 / work[at + size * best + best]
         for i in range(size):
             if i != best:
-                factor = work[at + size * i + best] * pivot
+                own = work[at + size * i + best]
+                factor = own * pivot
                 blur[i] += abs(factor) * blur[best]
                 if factor * factor * reach[best] > reach[i]:
                     reach[i] = factor * factor * reach[best]
-                for j in range(size):
-                    if j != best:
-                        work[at + size * i + j] -= factor * work[at + size * best + j]
+                take_from_row(work, at + size * i, factor, work, at + size * best, size)
+                work[at + size * i + best] = own
         for i in range(size):
             if i != best:
                 work[at + size * i + best] *= pivot
@@ -154,10 +155,7 @@ def share_out(work: Array, row: int, at: int, size: int, whole: Array, frail: bo
     of W_ik goes the same way once more, and Y is as sharp as if it had been solved for.
     """
     for j in range(size):
-        value = 0.0
-        for c in range(size):
-            value += work[row + c] * work[at + size * c + j]
-        share[j] = value
+        share[j] = row_with_column(work, row, work, at + j, size, size)
     if frail:
         for c in range(size):
             rest[c] = work[row + c]
@@ -270,10 +268,7 @@ def factorise(interface: View, work: Array, shift: float, places: bool, sharp: b
             rows, columns = interface.updates[u, ROWS], interface.updates[u, COLUMNS]
             for i in range(rows):
                 for j in range(columns):
-                    value = 0.0
-                    for c in range(size):
-                        value += work[one + size * i + c] * work[other + size * j + c]
-                    work[target + columns * i + j] -= value
+                    work[target + columns * i + j] -= row_with_row(work, one + size * i, work, other + size * j, size)
     return dependent
 
 
@@ -291,10 +286,7 @@ def pass_on(interface: View, work: Array, right: Array, y: int, k: int) -> None:
     for e in range(interface.joints[k, FIRST], interface.joints[k, LAST]):
         share, rows, there = interface.entries[e, y], interface.entries[e, ROWS], interface.entries[e, OTHER]
         for i in range(rows):
-            value = 0.0
-            for c in range(size):
-                value += work[share + size * i + c] * right[at + c]
-            right[there + i] -= value
+            right[there + i] -= row_with_row(work, share + size * i, right, at, size)
 
 
 @kernel
@@ -312,17 +304,11 @@ def take_back(interface: View, work: Array, right: Array, k: int) -> None:
     scratch = interface.scratch
     size, at, inverse = interface.joints[k, SIZE], interface.joints[k, RIGHT], interface.joints[k, DIAGONAL]
     for i in range(size):
-        value = 0.0
-        for c in range(size):
-            value += work[inverse + size * i + c] * right[at + c]
-        scratch[i] = value
+        scratch[i] = row_with_row(work, inverse + size * i, right, at, size)
     for e in range(interface.joints[k, FIRST], interface.joints[k, LAST]):
         share, rows, there = interface.entries[e, ONE], interface.entries[e, ROWS], interface.entries[e, OTHER]
-        for i in range(size):
-            value = scratch[i]
-            for c in range(rows):
-                value -= work[share + size * c + i] * right[there + c]
-            scratch[i] = value
+        for c in range(rows):
+            take_from_row(scratch, 0, right[there + c], work, share + size * c, size)
     for i in range(size):
         right[at + i] = scratch[i]
 

@@ -157,10 +157,11 @@ def predict_reactions_loop(start: int, stop: int, interface: View, elements: Vie
     """What closes the joints next, but for terms of second order.
 
     The reaction that closes a joint in a step h from t is lambda(t) + h/3 c, that which stops it at the end of a step h' to t
-    is lambda(t) - h'/3 c, with one and the same c: so the difference of both tells c, and the next one follows. Not where stiff
-    dampers let go within a step: what they did to the one says nothing of the next.
+    is lambda(t) - h'/3 c, with one and the same c: so the difference of both tells c, and the next one follows. Not where reactions
+    come to agree by means, or neighbour by neighbour, beside stiff dampers.
     """
-    trend = 0.0 if interface.damped == 1 else interface.trend
+    alone = interface.damped == 1 and (interface.glides == 1 or interface.local_rounds > 0)
+    trend = 0.0 if alone else interface.trend
     for k in range(interface.joint_count):
         effort, kicked = numbers_at(interface.joints[k, EFFORT]), numbers_at(interface.joints[k, KICKED])
         closed, carried = numbers_at(interface.joints[k, CLOSED]), numbers_at(interface.joints[k, CARRIED])

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from coordinator.couplings.interface.fields import (
     ONE,
     RIGHT,
@@ -54,10 +56,9 @@ def take_seats(system: System, members: Members, *, whole: bool) -> list[dict[An
         if not isinstance(stack, HeldTogether):
             continue
         pieces: dict[int, dict[int, tuple[Any, list[Side]]]] = {}
-        for row in (row for first, last in ranges for row in range(first, last)):
+        for row in (row for first, last in ranges for row in _sitting(stack, first, last)):
             owners: Sequence[Any] = stack.body[row].tolist()
             names: Sequence[Any] = system.force_home[stack.names[row]].owners if whole else owners
-            stack.seats[row] = 0
             for side, (number, owner) in enumerate(zip(owners, names, strict=True)):
                 if number != NOBODY and owner != GROUND and int(stack.piece[row, side]) != number:
                     piece = pieces.setdefault(int(stack.piece[row, side]), {})
@@ -75,6 +76,14 @@ def take_seats(system: System, members: Members, *, whole: bool) -> list[dict[An
             seats += [int((stack.second if side else stack.first)[row]) for (_, row, side), *_ in sitting.values()]
             blocks += len(piece) ** 2
         stack.lay_seats(seats, blocks)
+    return found
+
+
+def _sitting(stack: HeldTogether, first: int, last: int) -> list[int]:
+    """Rows of which a body hangs in joints; none of these sits anywhere yet."""
+    stack.seats[first:last] = 0
+    body, piece = stack.body[first:last], stack.piece[first:last]
+    found: list[int] = (first + np.flatnonzero(((body != NOBODY) & (piece != body)).any(axis=1))).tolist()
     return found
 
 
