@@ -69,6 +69,7 @@ class Fmus:
     """FMUs with equally many ports, one row each."""
 
     forward_only = True  # no FMU takes a step back in time
+    idle_verbs = ("accept_step", "invalidate")  # of those it offers: nothing is done for them
 
     def __init__(self, dimension: int, ports: int, outputs: int, saves: bool, serialises: bool) -> None:
         """`saves`: whether all can take a step again; `serialises`: whether they can write their states down."""

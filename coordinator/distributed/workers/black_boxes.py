@@ -21,10 +21,12 @@ from coordinator.distributed.workers.hosted_stack import (
     FORESHOWN,
     FORWARD_ONLY,
     GLUED,
+    IDLE,
     PLAYED,
     SHARED,
     Refusal,
     put_columns,
+    run_of,
     taken_columns,
 )
 from modular.body import Body
@@ -61,7 +63,7 @@ class BlackBoxes:
         self._state: dict[str, Array] | None = None
         self._foreshown: dict[str, dict[str, Any]] = {}  # what they would show as they stand now, by the way of showing
         self._at: list[Array] = []  # clock and tolerances of that
-        self._slots: tuple[Indices, Indices] | None = None
+        self._slots: tuple[Any, Indices] | None = None
         methods: dict[str, Callable[..., Any]] = {
             "configure": self._configure, "predict": self._predict, "correct": self._correct, "show": self._show,
             "reevaluate": self._reevaluate, "respond": self._respond, "respond_predicted": self._respond_predicted,
@@ -72,6 +74,7 @@ class BlackBoxes:
         methods |= {verb: partial(self._glue, verb) for verb in GLUED} | {
             verb: partial(self._step, verb) for verb in ("drift", "kick")
         }
+        methods |= {verb: _nothing for verb in GLUED if f"{IDLE}{verb}" in offers}
         offered = {*offers, "respond_freely"} if "respond" in offers else {*offers}
         self.__dict__.update({name: method for name, method in methods.items() if name in offered})
         self.by_rows = BY_ROWS in offered  # whether it can be asked for some of its rows, as a table can
@@ -236,7 +239,8 @@ class BlackBoxes:
         assert verb in PLAYED
         if self._slots is None:
             held = self._held
-            self._slots = np.array(list(held), np.int64), np.array([slot for _, slot, _ in held.values()], np.int64)
+            slots_of_all = np.array([slot for _, slot, _ in held.values()], np.int64)
+            self._slots = run_of(np.array(list(held), np.int64)), slots_of_all
         rows, slots = self._slots
         at = [elements.clock.copy(), *(getattr(elements, name).copy() for name in SHARED)]
         known = None if stretches is not None else self._foreshown.get(verb)
@@ -337,3 +341,7 @@ class BlackBoxes:
         """They stand as the worker left them, in the process that is there now."""
         self._process, self._state, self._foreshown = self.channel.process(), None, {}
         self._remember(part.save())
+
+
+def _nothing(elements: Elements) -> None:
+    """What their stack does for this verb."""

@@ -12,6 +12,7 @@ from coordinator.distributed.launchers import Exited, Launcher
 from coordinator.distributed.protocol.deadlines import Deadlines
 from coordinator.distributed.transports.zeromq import Mailbox
 from coordinator.distributed.workers.capped_clock import CappedClock
+from coordinator.distributed.workers.direct_calls import Lines
 from coordinator.distributed.workers.messages import MAX_BRIEF_LENGTH, Message, decode_message, encode_message
 from coordinator.distributed.workers.worker_handle import ProtocolRun, WorkerHandle
 from coordinator.engine.interrupt import obey_late
@@ -41,6 +42,7 @@ class Supervised(Protocol):
     _failure: str
     _ping_at: float
     _deadline: float
+    _lines: Lines
 
     def _look_after(self, now: float) -> None:
         """Messages, deaths, deadlines."""
@@ -164,6 +166,7 @@ class Supervision:
             return  # another is there already, or it was heard of before
         self.deaths.append(f"'{handle.name}': {reason}")
         self._note(f"{handle.name} is gone: {reason[:MAX_BRIEF_LENGTH]}")
+        self._lines.hang_up(handle.identity)
         handle.alive, handle.identity, handle.has_shard, handle.pid, handle.leaves = False, b"", False, None, False
         handle.monitor = None
         handle.state, handle.halt, handle.facts, handle.before = b"", None, {}, {}
