@@ -87,6 +87,11 @@ class MovedUnit(Unit):
         self.slope = self.slope + self.compliance @ (force - self.force)
         self.force = force.copy()
 
+    def command(self, variable: str, value: float) -> None:
+        """An input is so from now on; what that changes in the forces shown, the next step shows."""
+        self.drop()
+        self.machine.command(variable, value, f"body '{self.name}'")
+
     @property
     def steps_by_answers(self) -> bool:
         """By them accelerations are found."""

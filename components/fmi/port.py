@@ -140,6 +140,12 @@ class PowerPort(Component):
         told = [name for name in (*names, *self.angular_velocity) if isinstance(name, str) and machine.has(name)]
         return any(machine.variable(name, "").causality == "input" for name in told)
 
+    def told(self, machine: Machine) -> list[str]:
+        """Inputs that it tells."""
+        kinds = (*UNITS, "orientation")
+        names = [name for kind in kinds for name in getattr(self, kind) if isinstance(name, str)]
+        return [name for name in names if machine.has(name) and machine.variable(name, "").causality == "input"]
+
     def check_units(self, owner: str, machine: Machine) -> list[str]:
         """Variables that are missing, or declare a unit of another kind."""
         found = []

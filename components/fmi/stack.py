@@ -148,6 +148,12 @@ class Fmus:
         """Poses and twists of ports, energies, work and outputs."""
         return self._rows
 
+    def command(self, name: str, variable: str, value: float) -> None:
+        """An input of its FMU is so from now on, until it is commanded otherwise."""
+        k = self.row[name]
+        self.units[k].command(variable, value)
+        self._record(k)
+
     def _record(self, k: int) -> None:
         for key, values in zip("qva", self.units[k].row(), strict=True):
             self._rows[key][k] = values

@@ -59,8 +59,11 @@ class Unit:
         self.machine, ports = machine_and_ports(name, body) if opened is None else opened
         try:
             self.map: Any = self.mapping(self.machine, ports, what)
+            for port, one in zip(body.ports, ports, strict=True):
+                for variable in one.told(self.machine):
+                    self.machine.claim(variable, f"port '{port}'", what)
             energies = [variable for variable in (body.kinetic, body.potential) if variable]
-            self.told = self.machine.signals([*energies, *body.outputs], what)
+            self.told = self.machine.signals([*energies, *body.outputs], what, discrete=True)
             self.machine.follow(body.signals, what)
             self.settles = self.machine.signals([SETTLE], what) if self.machine.has(SETTLE) else None
         except ModelError as error:
@@ -129,6 +132,13 @@ class Unit:
         return np.array([moved(pose, step) for pose, step in zip(self.pose, way, strict=True)]), (
             self.twist + (1.0 - gamma) * h * self.slope
         )
+
+    def command(self, variable: str, value: float) -> None:
+        """An input is so from now on."""
+        self.drop()
+        self.machine.command(variable, value, f"body '{self.name}'")
+        if self.map.accelerates:
+            self._read()
 
     # --- between springs ---------------------------------------------------------------------------------------------
 

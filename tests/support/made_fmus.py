@@ -15,6 +15,8 @@ STATES = ["x", "y", "turn", "vx", "vy", "spin"]
 INPUTS = {"fx": 10, "fy": 11, "mz": 12}
 PARAMETERS = {"mass": 13, "inertia": 14, "arm": 15, "gravity": 16, "damping": 17, "floor": 26}
 OUTPUTS = {"px": 18, "py": 19, "angle": 20, "pvx": 21, "pvy": 22, "omega": 23, "kinetic": 24, "potential": 25}
+DISCRETE_INPUTS = (("gear", 28, "Integer", "1"), ("on", 29, "Boolean", "true"))  # by which the moment is multiplied
+DISCRETE_OUTPUTS = (("turns", 50, "Integer"), ("fast", 51, "Boolean"))  # whole radians; whether more than one a second
 TOLD = ("px", "py", "angle", "pvx", "pvy", "omega", "pax", "pay", "alpha")
 SHOWN = ("fx", "fy", "mz", "kinetic", "potential")
 DEFAULTS = {"mass": 1.3, "inertia": 0.21, "gravity": 9.81, "floor": -1e9}
@@ -107,10 +109,16 @@ ARRAYS = """<?xml version="1.0" encoding="UTF-8"?>
 <Float64 name="warmth" valueReference="6" causality="output" unit="degC" initial="calculated"/>
 <Float64 name="rise" valueReference="7" causality="output" unit="K" initial="calculated"/>
 <Float64 name="speed" valueReference="8" causality="output" unit="mm/s" initial="calculated"><Dimension start="3"/></Float64>
+<Int16 name="gear" valueReference="9" causality="input" variability="discrete" start="1"/>
+<Boolean name="open" valueReference="10" causality="input" variability="discrete" start="true"/>
+<UInt64 name="steps" valueReference="11" causality="output" variability="discrete" initial="calculated"/>
+<Boolean name="forth" valueReference="12" causality="output" variability="discrete" initial="calculated"/>
 </ModelVariables>
 <ModelStructure><Output valueReference="3"/><Output valueReference="6"/><Output valueReference="7"/><Output valueReference="8"/>
+<Output valueReference="11"/><Output valueReference="12"/>
 <InitialUnknown valueReference="3"/><InitialUnknown valueReference="6"/><InitialUnknown valueReference="7"/>
-<InitialUnknown valueReference="8"/></ModelStructure>
+<InitialUnknown valueReference="8"/>
+<InitialUnknown valueReference="11"/><InitialUnknown valueReference="12"/></ModelStructure>
 </fmiModelDescription>"""
 
 
@@ -125,8 +133,11 @@ def description(saves, indicators):
         start = f'start="{DEFAULTS.get(name, 0.0)}"'
         lines.append(_scalar(name, k, 'causality="parameter" variability="tunable" initial="exact"', start))
     lines += [_scalar(name, k, 'causality="output"', "") for name, k in OUTPUTS.items()]
+    lines += [_scalar(name, k, 'causality="output"', "", kind) for name, k, kind in DISCRETE_OUTPUTS]
     first = 2 * len(STATES) + len(INPUTS) + len(PARAMETERS) + 1
-    outputs = "".join(f'<Unknown index="{first + k}"/>' for k in range(len(OUTPUTS)))
+    outputs = "".join(f'<Unknown index="{first + k}"/>' for k in range(len(OUTPUTS) + len(DISCRETE_OUTPUTS)))
+    discrete = 'causality="input" variability="discrete"'
+    lines += [_scalar(name, k, discrete, f'start="{start}"', kind) for name, k, kind, start in DISCRETE_INPUTS]
     slopes = "".join(f'<Unknown index="{len(STATES) + 1 + k}"/>' for k in range(len(STATES)))
     states = f'canGetAndSetFMUstate="{truth}" canSerializeFMUstate="{truth}"'
     return f"""<?xml version="1.0" encoding="UTF-8"?>
@@ -157,5 +168,5 @@ def told_description(saves):
 </fmiModelDescription>"""
 
 
-def _scalar(name, reference, attributes, real):
-    return f'<ScalarVariable name="{name}" valueReference="{reference}" {attributes}><Real {real}/></ScalarVariable>\n'
+def _scalar(name, reference, attributes, of_kind, kind="Real"):
+    return f'<ScalarVariable name="{name}" valueReference="{reference}" {attributes}><{kind} {of_kind}/></ScalarVariable>\n'

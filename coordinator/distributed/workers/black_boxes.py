@@ -38,7 +38,7 @@ from modular.newmark import Newmark
 from modular.port import PortName
 from modular.side import Mark, Side
 
-CHANGING = frozenset({"add", "remove", "attach", "detach", "configure", "play", "shift"})
+CHANGING = frozenset({"add", "remove", "attach", "detach", "configure", "play", "shift", "command"})
 MAX_JOURNAL_LENGTH = 500  # things that were told since they were last asked for their memory
 
 
@@ -69,7 +69,7 @@ class BlackBoxes:
             "reevaluate": self._reevaluate, "respond": self._respond, "respond_predicted": self._respond_predicted,
             "respond_freely": self._respond_freely,
             "bound_loads": self._bound_loads, "push": self._push, "shift": self._shift, "save": self._save,
-            "restore": self._restore,
+            "restore": self._restore, "command": self._command,
         }  # fmt: skip
         methods |= {verb: partial(self._glue, verb) for verb in GLUED} | {
             verb: partial(self._step, verb) for verb in ("drift", "kick")
@@ -316,6 +316,9 @@ class BlackBoxes:
 
     def _shift(self, name: str, velocity: Array) -> float:
         return float(self.call("shift", name=name, velocity=velocity))
+
+    def _command(self, name: str, variable: str, value: float) -> None:
+        self.call("command", name=name, variable=variable, value=value)
 
     def _save(self) -> Any:
         memory = self.call("save")

@@ -55,6 +55,7 @@ OFFERS = (
     "shift",
     "save",
     "restore",
+    "command",
     *GLUED,
 )
 DESCRIBED = frozenset(
@@ -285,6 +286,10 @@ class HostedStack:
         """Add a velocity to all points of a body; the change of kinetic energy [J]."""
         return float(self.stack.shift(name, np.array(velocity)))
 
+    def command(self, name: str, variable: str, value: float) -> None:
+        """An input of a body is so from now on."""
+        self.stack.command(name, variable, value)
+
     # --- looking, remembering ----------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
@@ -303,6 +308,7 @@ class HostedStack:
 REMOTE_METHODS: dict[str, Callable[..., Any]] = {
     "add": HostedStack.add, "remove": HostedStack.remove, "side": HostedStack.side, "mark": HostedStack.mark,
     "attach": HostedStack.attach, "detach": HostedStack.detach, "configure": HostedStack.configure, "play": HostedStack.play,
+    "command": HostedStack.command,
     "shift": HostedStack.shift, "state": HostedStack.state, "save": HostedStack.save, "restore": HostedStack.restore,
 }  # fmt: skip  # all that can be asked of one
 

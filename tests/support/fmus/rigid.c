@@ -12,7 +12,7 @@
 
 enum { X, Y, TURN, VX, VY, SPIN, STATES };
 enum { FX = 10, FY, MZ, MASS, INERTIA, ARM, GRAVITY, DAMPING, PX, PY, ANGLE, PVX, PVY, OMEGA, KINETIC, POTENTIAL, FLOOR, STIFFNESS,
-       TOLD = 30, SHOWN = 40, LAST = 46 };
+       GEAR, ON, TOLD = 30, SHOWN = 40, LAST = 46, TURNS = 50, FAST };
 
 typedef void *Component;
 typedef unsigned int Ref;
@@ -23,7 +23,7 @@ static void slopes(const Body *b, const double *x, double *dx) {
   dx[X] = x[VX]; dx[Y] = x[VY]; dx[TURN] = x[SPIN];
   dx[VX] = (b->u[FX] - b->u[DAMPING] * x[VX]) / b->u[MASS];
   dx[VY] = (b->u[FY] - b->u[DAMPING] * x[VY]) / b->u[MASS] - b->u[GRAVITY];
-  dx[SPIN] = (b->u[MZ] + ax * b->u[FY] - ay * b->u[FX]) / b->u[INERTIA];
+  dx[SPIN] = (b->u[MZ] * b->u[GEAR] * b->u[ON] + ax * b->u[FY] - ay * b->u[FX]) / b->u[INERTIA];
 }
 
 static double taken(const Body *b, Ref r) {
@@ -63,7 +63,7 @@ int fmi2SetDebugLogging(Component c, int on, size_t n, const char *const k[]) { 
 
 static void begin(Body *b) {
   memset(b, 0, sizeof *b);
-  b->u[MASS] = 1.3; b->u[INERTIA] = 0.21; b->u[GRAVITY] = 9.81; b->u[FLOOR] = -1e9;
+  b->u[MASS] = 1.3; b->u[INERTIA] = 0.21; b->u[GRAVITY] = 9.81; b->u[FLOOR] = -1e9; b->u[GEAR] = b->u[ON] = 1;
 }
 
 Component fmi2Instantiate(const char *n, int t, const char *g, const char *r, const void *f, int v, int l) {
@@ -90,10 +90,28 @@ int fmi2SetReal(Component c, const Ref r[], size_t n, const double v[]) {
   for (size_t k = 0; k < n; k++) if (r[k] < STATES) ((Body *)c)->x[r[k]] = v[k]; else ((Body *)c)->u[r[k]] = v[k];
   return 0;
 }
-int fmi2GetInteger(Component c, const Ref r[], size_t n, int v[]) { return 3; }
-int fmi2SetInteger(Component c, const Ref r[], size_t n, const int v[]) { return 3; }
-int fmi2GetBoolean(Component c, const Ref r[], size_t n, int v[]) { return 3; }
-int fmi2SetBoolean(Component c, const Ref r[], size_t n, const int v[]) { return 3; }
+int fmi2GetInteger(Component c, const Ref r[], size_t n, int v[]) {
+  for (size_t k = 0; k < n; k++) {
+    if (r[k] != GEAR && r[k] != TURNS) return 3;
+    v[k] = r[k] == GEAR ? ((Body *)c)->u[GEAR] : floor(((Body *)c)->x[TURN]);
+  }
+  return 0;
+}
+int fmi2SetInteger(Component c, const Ref r[], size_t n, const int v[]) {
+  for (size_t k = 0; k < n; k++) if (r[k] != GEAR) return 3; else ((Body *)c)->u[GEAR] = v[k];
+  return 0;
+}
+int fmi2GetBoolean(Component c, const Ref r[], size_t n, int v[]) {
+  for (size_t k = 0; k < n; k++) {
+    if (r[k] != ON && r[k] != FAST) return 3;
+    v[k] = r[k] == ON ? ((Body *)c)->u[ON] : ((Body *)c)->x[SPIN] > 1;
+  }
+  return 0;
+}
+int fmi2SetBoolean(Component c, const Ref r[], size_t n, const int v[]) {
+  for (size_t k = 0; k < n; k++) if (r[k] != ON) return 3; else ((Body *)c)->u[ON] = v[k];
+  return 0;
+}
 int fmi2GetString(Component c, const Ref r[], size_t n, const char *v[]) { return 3; }
 int fmi2SetString(Component c, const Ref r[], size_t n, const char *const v[]) { return 3; }
 
