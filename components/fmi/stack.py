@@ -25,6 +25,7 @@ GLUED = (
     "show_end_velocity",
 )  # fmt: skip
 SAVED = ("save", "restore")
+STANDS = ("pose", "twist", "slope", "force", "work")
 ROUNDING = 1e-12  # of velocities: impulses that change no more are none
 
 
@@ -330,13 +331,13 @@ class Fmus:
                 unit.drop()
             if unit.origin is not None:
                 unit.machine.forget(unit.origin[0])
-            unit.origin = unit.machine.save(), unit.pose, unit.twist, unit.slope, unit.force, unit.work
+            unit.origin = unit.machine.save(), {key: getattr(unit, key) for key in (*STANDS, *unit.more)}
 
     def _restore_start(self, elements: Elements) -> None:
         for unit in self.units:
             unit.drop()
             unit.machine.restore(unit.origin[0])
-            _, unit.pose, unit.twist, unit.slope, unit.force, unit.work = unit.origin
+            vars(unit).update(unit.origin[1])
 
     def _invalidate(self, elements: Elements) -> None:
         """Nothing is kept that could be."""
@@ -364,9 +365,7 @@ class Fmus:
     def _save(self) -> dict[str, Any]:
         return {
             name: {
-                "machine": unit.machine.as_data(), "pose": unit.pose.copy(), "twist": unit.twist.copy(),
-                "slope": unit.slope.copy(), "force": unit.force.copy(), "free": unit.free.copy(),
-                "compliance": unit.compliance.copy(), "root": unit.root.copy(), "work": unit.work,
+                "machine": unit.machine.as_data(), **{key: getattr(unit, key).copy() for key in unit.kept}, "work": unit.work,
                 "ticks": unit.ticks, "since": unit.since, "beta": unit.beta,
             }
             for name, unit in zip(self.names, self.units, strict=True)
@@ -377,7 +376,7 @@ class Fmus:
             kept = memory[name]
             unit.drop()
             unit.machine.take_data(kept["machine"])
-            for key in ("pose", "twist", "slope", "force", "free", "compliance", "root"):
+            for key in unit.kept:
                 setattr(unit, key, np.array(kept[key]))
             unit.work, unit.ticks, unit.since = float(kept["work"]), int(kept["ticks"]), int(kept["since"])
             unit.beta = float(kept["beta"])

@@ -51,6 +51,16 @@ class Unit:
     """What runs of one body."""
 
     mapping: ClassVar[Any] = PortMap
+    kept: ClassVar[tuple[str, ...]] = (
+        "pose",
+        "twist",
+        "slope",
+        "force",
+        "free",
+        "compliance",
+        "root",
+    )  # what it remembers
+    more: ClassVar[tuple[str, ...]] = ()  # of that, where it stands beside the motion and forces of its ports
 
     def __init__(self, name: str, body: Fmu, opened: tuple[Machine, list[PowerPort]] | None = None) -> None:
         """`opened`: what `machine_and_ports` has found."""

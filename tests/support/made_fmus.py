@@ -42,6 +42,16 @@ def told(*defines, saves=True):
     return rigid("TOLD_MOTION", *defines, saves=saves)
 
 
+def led(*defines, saves=True):
+    """The same body whose port is told where it goes, and how it is turned by a moment: force and angle come out."""
+    return rigid("LED_PLACE", *defines, saves=saves)
+
+
+def led_port(**changes):
+    """Its one port."""
+    return port(acceleration=("pax", "pay"), **changes)
+
+
 def rigid(*defines, saves=True):
     """The file of one; `defines` let it misbehave, and `saves` says whether it gives its state."""
     pytest.importorskip("fmpy", reason="FMPy is not installed; pip install -e '.[fmi]'")
@@ -67,7 +77,9 @@ def _made(defines, saves):
     ]
     subprocess.run(command, check=True)
     with zipfile.ZipFile(path, "w") as archive:
-        about = told_description(saves) if "TOLD_MOTION" in defines else description(saves, int("EVENTS" in defines))
+        about = description(saves, int("EVENTS" in defines))
+        if {"TOLD_MOTION", "LED_PLACE"} & set(defines):
+            about = told_description(saves, place_alone="LED_PLACE" in defines)
         archive.writestr("modelDescription.xml", about)
         archive.write(library, "binaries/linux64/rigid.so")
     return str(path)
@@ -150,15 +162,20 @@ def description(saves, indicators):
 </fmiModelDescription>"""
 
 
-def told_description(saves):
+def told_description(saves, *, place_alone):
     truth = str(saves).lower()
-    lines = [_scalar(name, 30 + k, 'causality="input"', 'start="0"') for k, name in enumerate(TOLD)]
+    told = [(k, name) for k, name in enumerate(TOLD) if not place_alone or name not in ("angle", "omega", "alpha")]
+    lines = [_scalar(name, 30 + k, 'causality="input"', 'start="0"') for k, name in told]
+    if place_alone:
+        lines.append(_scalar("mz", INPUTS["mz"], 'causality="input"', 'start="0"'))
     for name, k in {**PARAMETERS, "stiffness": 27}.items():
         start = f'start="{DEFAULTS.get(name, 0.0)}"'
         lines.append(_scalar(name, k, 'causality="parameter" variability="tunable" initial="exact"', start))
-    lines += [_scalar(name, 40 + k, 'causality="output"', "") for k, name in enumerate(SHOWN)]
-    first = len(lines) - len(SHOWN) + 1
-    outputs = "".join(f'<Unknown index="{first + k}"/>' for k in range(len(SHOWN)))
+    shown = [(name, 40 + k) for k, name in enumerate(SHOWN) if not (place_alone and name == "mz")]
+    shown += [(name, OUTPUTS[name]) for name in ("angle", "omega") if place_alone]
+    first = len(lines) + 1
+    lines += [_scalar(name, k, 'causality="output"', "") for name, k in shown]
+    outputs = "".join(f'<Unknown index="{first + k}"/>' for k in range(len(shown)))
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="rigid" guid="rigid" numberOfEventIndicators="0">
 <CoSimulation modelIdentifier="rigid" canHandleVariableCommunicationStepSize="true" canGetAndSetFMUstate="{truth}"
