@@ -168,14 +168,19 @@ class Instance:
         verb = (
             variable.kind if self.three else {"Float64": "Real", "Int32": "Integer"}.get(variable.kind, variable.kind)
         )
-        if variable.kind in FLOATS:
-            value = variable.own(float(value))
-        elif variable.kind == "Boolean":
-            value = bool(value)
-        elif variable.kind == "String":
-            value = str(value)
-        else:
-            value = int(value)
+        try:
+            if variable.kind in FLOATS:
+                value = variable.own(float(value))
+            elif variable.kind == "Boolean":
+                value = bool(value)
+            elif variable.kind == "String":
+                value = str(value)
+            else:
+                value = int(value)
+        except (TypeError, ValueError):
+            raise ModelError(
+                f"FMU '{self.archive.path.name}': parameter {name} = {value!r}; give a value of type {variable.kind}."
+            ) from None
         given = [value]
         if variable.place is not None:
             count = len(variable.starts)

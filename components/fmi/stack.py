@@ -159,6 +159,11 @@ class Fmus:
         for key, values in zip("qva", self.units[k].row(), strict=True):
             self._rows[key][k] = values
 
+    @property
+    def why_not(self) -> str:
+        """Why a step cannot be taken again; nothing where it can."""
+        return next((why for unit in self.units if (why := unit.machine.missing_state)), "")
+
     # --- elements ----------------------------------------------------------------------------------------------------
 
     def _points(self, k: int, pose: Array, twist: Array) -> Any:

@@ -5,10 +5,11 @@ import pytest
 
 import made_fmus
 import scenarios
-from components import Fixed, NewtonEulerBody, Revolute
+from components import Fixed, NewtonEulerBody, PointMassRod, Revolute
 from components.fmi import Fmu
 from coordinator import BlackBox, Glued, Penalty, Relaxed, Simulation
 from modular import Assembly, ModelError
+from modular.assembly import Beginning
 from scenarios.fmi.writing import export_fmu
 
 pytest.importorskip("fmpy", reason="FMPy is not installed; pip install -e '.[fmi]'")
@@ -117,3 +118,61 @@ def test_what_does_not_fit_is_refused():
             1e-3,
             Penalty(),
         )
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"force": ("kinetic", "fy")},
+            "port 'lower.start': along x neither the motion nor the force 'kinetic' is an input",
+        ),
+        ({"moment": ("omega",)}, "in turns neither the motion nor the force 'omega' is an input"),
+        ({"position": ("mass", "py")}, "position 'mass' is of causality parameter; give an output or an input"),
+        ({"position": (1.0, "py")}, "position 1.0 stays along x, and velocity 'pvx' does not; give None for it"),
+    ],
+)
+def test_ports_through_which_nothing_goes_in_are_refused(changes, said):
+    """What is told to an output would be lost, and the body fall as if nothing held it."""
+    body = Fmu(
+        made_fmus.rigid(), ports={"start": made_fmus.port(**changes)}, dimension=2, parameters={"x": 1.5, "arm": -0.5}
+    )
+    with pytest.raises(ModelError, match=said):
+        ran(on_a_rod(body, Revolute()), 1e-3, Penalty())
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"ports": ["start"]}, r"body 'lower': ports = .*; give it by names, as in ports="),
+        ({"parameters": {"mass": "heavy"}}, "parameter mass = 'heavy'; give a value of type Float64"),
+        ({"parameters": [1.0]}, "body 'lower': parameters = .*; give it by names"),
+    ],
+)
+def test_what_is_no_data_of_an_fmu_is_refused_in_a_sentence(given, said):
+    fields = {"ports": {"start": made_fmus.port()}, "parameters": {"x": 1.5, "arm": -0.5}, **given}
+    with pytest.raises(ModelError, match=said) as refused:
+        ran(on_a_rod(Fmu(made_fmus.rigid(), dimension=2, **fields), Revolute()), 1e-3, Penalty())
+    assert "\n" not in str(refused.value)
+
+
+def test_a_model_that_begins_elsewhere_than_it_is_described_is_led_from_where_it_begins(tmp_path):
+    """As one whose bodies were assembled: its welds take hold of bodies as they begin."""
+    whole = scenarios.load("double-pendulum")
+    with Simulation(whole, 1e-3, Glued()) as simulation:
+        stack = simulation.system.body_home["lower"]
+        begin = Beginning(*(np.array(stack.state()[key][stack.row["lower"]]) for key in "qv"))
+        inside = simulation.run(0.2)
+    lower = whole.bodies["lower"]
+    length = float(np.linalg.norm(np.subtract(lower.end, lower.start)))
+    alone = Assembly(gravity=whole.gravity)
+    alone.add("lower", PointMassRod((0.3, 0.1), (0.3 + length, 0.1), lower.masses))
+    alone.begin["lower"] = begin
+    export_fmu(alone, tmp_path / "led.fmu", 1e-3, moved=["lower.start"])
+    model = Assembly(gravity=whole.gravity)
+    model.add("upper", whole.bodies["upper"])
+    model.add("lower", Fmu(tmp_path / "led.fmu", ports={"start": "lower.start"}, dimension=2))
+    for name, edge in whole.joint_edges.items():
+        model.join(name, edge.joint, str(edge.first), str(edge.second))
+    found = ran(model, 1e-3, Glued(), 0.2)
+    assert np.abs(found.position("lower.start") - inside.position("lower.start")).max() < 1e-7
