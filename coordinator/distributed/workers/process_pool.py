@@ -365,7 +365,7 @@ class ProcessPool(Admission, Supervision, Calls):
                 handle.said = len(message.payload)
                 handle.samples = samples_from_arrays(*unpacked(message.payload, f"samples of '{handle.name}'"))
         elif message.kind == "state":
-            handle.state, handle.facts = message.payload, data
+            handle.state, handle.facts, handle.died = message.payload, data, 0
         elif message.kind == "store":
             run.store(handle.name, data["step"], data["incarnation"], message.payload)
             self._tell(handle, "stored", {"step": data["step"]})

@@ -21,6 +21,7 @@ from modular.errors import ModelError
 _log = logging.getLogger("modular")
 MAX_NAP_SECONDS = 0.02  # longest wait before others are looked after [s]
 PING_SECONDS = 1.0  # [s]
+MAX_DEATHS_AT_ONCE = 20  # of processes in one place, none of which did anything, until it is given up
 EXIT_GRACE = 0.5  # seconds in which a launcher may say how a process has ended that is gone
 MAX_BATCH = 1000  # messages that are heard before others are looked after again
 CONNECT_NOTICE_SECONDS = 20.0  # seconds without a worker that was started, until somebody may want to know
@@ -169,11 +170,12 @@ class Supervision:
         self._lines.hang_up(handle.identity)
         handle.alive, handle.identity, handle.has_shard, handle.pid, handle.leaves = False, b"", False, None, False
         handle.monitor = None
+        handle.died += 1
         handle.state, handle.halt, handle.facts, handle.before = b"", None, {}, {}
         handle.gone_at = math.inf
         if self._run is not None and handle.acting:
             self._run.core.exited(handle.name, handle.acting, reason, now)
-        elif len(self.deaths) > 20 * len(self.handles):
+        elif handle.died > MAX_DEATHS_AT_ONCE:
             self._failure = f"worker '{handle.name}' keeps dying: {reason}"
         else:
             self._launch(handle)

@@ -111,7 +111,7 @@ class Calls:
             self.mailbox.wait(MAX_NAP_SECONDS)
             now = self._clock.now()
             self._look_after(now)
-        answer = self._answers[self._number]
+        answer, handle.died = self._answers[self._number], 0
         return answer.data["refused"], _from_payload(answer.payload) if answer.payload else None
 
     def _along(
@@ -137,6 +137,7 @@ class Calls:
             self._lines.hang_up(identity)
             return None
         how, found = answer
+        handle.died = 0
         return None if how == ELSEWHERE else (found, None) if how == REFUSED else ("", found)
 
 
