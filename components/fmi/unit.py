@@ -323,6 +323,12 @@ class Unit:
         """
         if self.map.rates is not None or np.array_equal(start, end):
             beta = max(self.beta, 0.0)
+            if self.map.accelerates and abs(0.5 - 2.0 * beta) <= NEAR_BETA and not np.array_equal(start, end):
+                raise CouplingError(
+                    f"body '{self.name}': '{self.body.called}' moves by Newmark's scheme, as between springs: its place shows "
+                    "the mean of the forces at both ends of a step, and between glued joints it would be of first order. Export it "
+                    "with coupling=Glued() (modular export-fmu --coupling glued), or hold it by springs (Penalty)."
+                )
             if abs(0.5 - 2.0 * beta) > NEAR_BETA:
                 begins = (0.5 * start - beta * (start + end)) / (0.5 - 2.0 * beta)
                 start, end = begins, start + end - begins

@@ -8,7 +8,7 @@ import scenarios
 from components import Fixed, NewtonEulerBody, PointMassRod, Revolute
 from components.fmi import Fmu
 from coordinator import BlackBox, Glued, Penalty, Relaxed, Simulation
-from modular import Assembly, ModelError
+from modular import Assembly, CouplingError, ModelError
 from modular.assembly import Beginning
 from scenarios.fmi.writing import export_fmu
 
@@ -176,3 +176,23 @@ def test_a_model_that_begins_elsewhere_than_it_is_described_is_led_from_where_it
         model.join(name, edge.joint, str(edge.first), str(edge.second))
     found = ran(model, 1e-3, Glued(), 0.2)
     assert np.abs(found.position("lower.start") - inside.position("lower.start")).max() < 1e-7
+
+
+@pytest.mark.parametrize("coupling", [Glued(), Relaxed()], ids=["glued", "relaxed"])
+def test_one_exported_with_springs_is_not_glued_at_first_order(tmp_path, coupling):
+    """Its place shows the mean of the forces at both ends, as its velocity does; between springs it is as inside."""
+    whole = scenarios.load("double-pendulum")
+    alone = Assembly(gravity=whole.gravity)
+    alone.add("lower", whole.bodies["lower"])
+    export_fmu(alone, tmp_path / "lower.fmu", 1e-3, ports=["lower.start"], coupling=Penalty())
+    model = Assembly(gravity=whole.gravity)
+    model.add("upper", whole.bodies["upper"])
+    model.add("lower", Fmu(tmp_path / "lower.fmu", ports={"start": "lower.start"}, dimension=2))
+    for name, edge in whole.joint_edges.items():
+        model.join(name, edge.joint, str(edge.first), str(edge.second))
+    with pytest.raises(CouplingError, match=r"body 'lower': .* moves by Newmark's scheme, .*--coupling glued"):
+        ran(model, 1e-3, coupling, 0.01)
+    inside = ran(whole, 1e-3, Penalty(), 0.05)
+    assert (
+        np.abs(ran(model, 1e-3, Penalty(), 0.05).position("lower.start") - inside.position("lower.start")).max() < 1e-12
+    )
