@@ -94,12 +94,12 @@ class DecidingForces(ForceStack):
 
     def details(self) -> dict[str, Any]:
         """Names, and the controllers as they were described."""
-        return {**super().details(), "deciding": {name: force.to_data() for name, force in self.forces.items()}}
+        return {**super().details(), "controllers": {name: force.to_data() for name, force in self.forces.items()}}
 
     def recall(self, details: Mapping[str, Any]) -> None:
         """Keep them again."""
         super().recall(details)
-        self.forces = {name: Component.from_data(data) for name, data in details["deciding"].items()}
+        self.forces = {name: Component.from_data(data) for name, data in details["controllers"].items()}
         self._functions = {name: function_of(force) for name, force in self.forces.items()}
 
     # --- between two ticks -------------------------------------------------------------------------------------------
