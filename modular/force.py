@@ -338,3 +338,11 @@ class Decides(Protocol):
 
     def decide(self, name: str, tick: int, time: float, sight: Sight) -> None:
         """Look, and decide."""
+
+
+@runtime_checkable
+class Commands(Protocol):
+    """Those among them whose decisions go into an input of the body on which they are put."""
+
+    def commanded(self, name: str) -> tuple[str, float]:
+        """Which input, and what it is to be from now on; the stack of the body takes it: command(body, variable, value)."""

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 KINETIC, POTENTIAL, WORK = range(3)  # behind the poses of its ports, in its coordinates
 TAIL = 3
+MAPPINGS = {  # what is given by names, and how
+    "ports": "'tip': PowerPort(…)", "parameters": "'mass': 1.2", "signals": "'throttle': Sine(0.4, 0.5)",
+    "connections": "'one.u': 'two.y'",
+}  # fmt: skip
 KINDS = ("co-simulation", "model exchange")
 
 
@@ -95,7 +99,13 @@ class Fmu(Body):
 
     def check(self, name: str) -> list[str]:
         """What can be seen without opening the file."""
-        found = []
+        found = [
+            f"body '{name}': {what} = {getattr(self, what)!r}; give it by names, as in {what}={{{example}}}."
+            for what, example in MAPPINGS.items()
+            if not isinstance(getattr(self, what), Mapping)
+        ]
+        if found:
+            return found
         if self.dimension not in (2, 3):
             found.append(f"body '{name}': dimension = {self.dimension!r}; give 2 or 3.")
         if not self.files:

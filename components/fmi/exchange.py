@@ -83,12 +83,21 @@ class Exchange:
                 found[rows] = array
         return np.where(np.isfinite(found) & (found > 0.0), found, 1.0)
 
-    def _settle(self, *, first: bool = False) -> None:
+    def change(self, act: Callable[[], None]) -> None:
+        """An event in which inputs jump."""
+        self._settle(act=act)
+        self.show(self.time, self.x)
+        self._signs = self._look()
+
+    def _settle(self, *, first: bool = False, act: Callable[[], None] | None = None) -> None:
         """Event mode of all members, until nobody has anything to change; then continuous time again."""
         times = []
         for member in self.members:
             if not first:
                 member._call("fmi3EnterEventMode" if member.three else "fmi2EnterEventMode")
+        if act is not None:
+            act()
+        for member in self.members:
             times.append(float(member._guard("update its discrete states", partial(self._discrete, member))))
             member._call("fmi3EnterContinuousTimeMode" if member.three else "fmi2EnterContinuousTimeMode")
         self._next_event = min(times, default=np.inf)

@@ -13,45 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from components.fmi.archive import CO_SIMULATION, Archive, Variable, _first_line, fmpy
+from components.fmi.archive import CO_SIMULATION, Archive, _first_line, fmpy
+from components.fmi.numbers import FLOATS, NAMES_TWO, TYPES, Numbers
 from modular.elements import Array
 from modular.errors import ModelError
 
 KEPT_MESSAGES = 5  # of the log of an FMU
 FATAL = 4  # status of FMI
 _alone: set[Path] = set()  # folders of FMUs that may be there once in a process, and are
-
-
-class Numbers:
-    """Some Float64 variables of an FMU, asked for or told together, as numbers in SI units.
-
-    Arrays are asked for and told as a whole; `places` is where the elements that are wanted lie, None where there are only scalars.
-    """
-
-    def __init__(self, variables: Sequence[Variable]) -> None:
-        self.wholes: dict[int, slice] = {}  # by reference: where all of an array lies
-        references: list[int] = []
-        places: list[int] = []
-        size = 0
-        for variable in variables:
-            if variable.place is None:
-                references.append(variable.reference)
-                places.append(size)
-                size += 1
-                continue
-            if variable.reference not in self.wholes:
-                references.append(variable.reference)
-                self.wholes[variable.reference] = slice(size, size + len(variable.starts))
-                size += len(variable.starts)
-            places.append(self.wholes[variable.reference].start + variable.place)
-        self.count, self.size = len(references), size
-        self.references = (ctypes.c_uint * self.count)(*references)
-        self.values = (ctypes.c_double * size)()
-        self.array: Array = np.ctypeslib.as_array(self.values)
-        self.places: Array | None = np.array(places, np.int64) if self.wholes else None
-        scales, offsets = np.array([one.scale for one in variables]), np.array([one.offset for one in variables])
-        plain = (scales == 1.0).all() and (offsets == 0.0).all()
-        self.units: tuple[Array, Array] | None = None if plain else (scales, offsets)
 
 
 class Instance:
@@ -143,17 +112,18 @@ class Instance:
 
     # --- variables ---------------------------------------------------------------------------------------------------
 
-    def variables(self, names: Sequence[str], what: str) -> Numbers:
-        """Float64 variables by their names."""
+    def variables(self, names: Sequence[str], what: str, *, discrete: bool = False) -> Numbers:
+        """Variables of one type by their names: floats, and where that may be whole numbers and booleans."""
         found = [self.archive.variable(name, what) for name in names]
         for variable in found:
-            if variable.kind != "Float64":
-                raise ModelError(f"{what}: variable '{variable.name}' is of type {variable.kind}; Float64 is needed.")
+            if variable.kind not in (TYPES if discrete else FLOATS) or not (self.three or variable.kind in NAMES_TWO):
+                needed = "a number or a boolean" if discrete else "Float64"
+                raise ModelError(f"{what}: variable '{variable.name}' is of type {variable.kind}; {needed} is needed.")
         for variable in found:
             if variable.place is not None and variable.reference not in self._elements:
                 self._starts[variable.reference] = np.array(variable.starts)
                 self._elements[variable.reference] = np.array(variable.starts)
-        return Numbers(found)
+        return Numbers(found, found[0].kind if found else "Float64", three=self.three)
 
     def _forget_elements(self) -> None:
         """Arrays are as the file says again."""
@@ -163,6 +133,8 @@ class Instance:
     def tell(self, numbers: Numbers, values: Array) -> None:
         """Set variables."""
         own = values if numbers.units is None else (values - numbers.units[1]) / numbers.units[0]
+        if numbers.discrete:
+            numbers.check(own)
         if numbers.places is None:
             numbers.array[:] = own
         else:  # other elements stay as they have been told
@@ -172,16 +144,16 @@ class Instance:
             for reference, rows in numbers.wholes.items():
                 self._elements[reference][:] = numbers.array[rows]
         if self.three:
-            self._call("fmi3SetFloat64", numbers.references, numbers.count, numbers.values, numbers.size)
+            self._call(numbers.set, numbers.references, numbers.count, numbers.values, numbers.size)
         else:
-            self._call("fmi2SetReal", numbers.references, numbers.count, numbers.values)
+            self._call(numbers.set, numbers.references, numbers.count, numbers.values)
 
     def ask(self, numbers: Numbers) -> Array:
         """Get variables; the array is overwritten when they are asked for again."""
         if self.three:
-            self._call("fmi3GetFloat64", numbers.references, numbers.count, numbers.values, numbers.size)
+            self._call(numbers.get, numbers.references, numbers.count, numbers.values, numbers.size)
         else:
-            self._call("fmi2GetReal", numbers.references, numbers.count, numbers.values)
+            self._call(numbers.get, numbers.references, numbers.count, numbers.values)
         found = numbers.array if numbers.places is None else numbers.array[numbers.places]
         return found if numbers.units is None else found * numbers.units[0] + numbers.units[1]
 
@@ -196,14 +168,19 @@ class Instance:
         verb = (
             variable.kind if self.three else {"Float64": "Real", "Int32": "Integer"}.get(variable.kind, variable.kind)
         )
-        if variable.kind == "Float64":
-            value = variable.own(float(value))
-        elif variable.kind == "Boolean":
-            value = bool(value)
-        elif variable.kind == "String":
-            value = str(value)
-        else:
-            value = int(value)
+        try:
+            if variable.kind in FLOATS:
+                value = variable.own(float(value))
+            elif variable.kind == "Boolean":
+                value = bool(value)
+            elif variable.kind == "String":
+                value = str(value)
+            else:
+                value = int(value)
+        except (TypeError, ValueError):
+            raise ModelError(
+                f"FMU '{self.archive.path.name}': parameter {name} = {value!r}; give a value of type {variable.kind}."
+            ) from None
         given = [value]
         if variable.place is not None:
             count = len(variable.starts)

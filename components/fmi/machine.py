@@ -7,7 +7,7 @@ showed at the beginning of it: such a network is of first order in the step, wha
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,8 @@ from components.courses import Course
 from components.fmi.archive import CO_SIMULATION, EXCHANGE, Archive, Variable, opened
 from components.fmi.aside import Aside
 from components.fmi.exchange import Exchange
-from components.fmi.instance import Instance, Numbers
+from components.fmi.instance import Instance
+from components.fmi.numbers import BOOLEAN, Numbers, is_discrete
 from modular.elements import Array
 from modular.errors import ModelError
 
@@ -56,7 +57,7 @@ class Machine:
             for target, source in connections.items():
                 self._check_wire(target, source)
             self._wires = [
-                (self.signals([source], "connections"), self.signals([target], "connections"))
+                tuple(self.signals([name], "connections", discrete=True) for name in (source, target))
                 for target, source in connections.items()
             ]
         except BaseException:
@@ -65,6 +66,10 @@ class Machine:
         exchanged = [member for member in self.members.values() if member.kind == EXCHANGE]
         self.exchange = Exchange(exchanged, self._show_at, tolerance) if exchanged else None
         self._courses: tuple[Signals, Sequence[Course]] | None = None
+        self._claimed = {
+            target: f"the connection from '{source}'" for target, source in connections.items()
+        }  # inputs, by whom
+        self._commanded: dict[str, tuple[Signals, float]] = {}  # inputs that somebody decides about, and as what
         self._stepping = [member for member in self.members.values() if member.kind == CO_SIMULATION]
 
     def _in_time(self, what: str, act: Callable[[], Any]) -> Any:
@@ -107,6 +112,14 @@ class Machine:
                 f"connections: '{target}' ({into.causality}) takes '{source}' ({out.causality}); inputs take outputs, "
                 "{'one.input': 'other.output'}."
             )
+        if (
+            is_discrete(into.kind)
+            and (BOOLEAN in (into.kind, out.kind) or not is_discrete(out.kind))
+            and into.kind != out.kind
+        ):
+            raise ModelError(
+                f"connections: '{target}' is of type {into.kind}, and '{source}' of type {out.kind}, which does not become one."
+            )
         if into.exponents and out.exponents and into.exponents != out.exponents:
             raise ModelError(
                 f"connections: '{target}' is in {into.unit}, and '{source}' in {out.unit}, which is of another kind."
@@ -126,16 +139,17 @@ class Machine:
         member, _, rest = (ALONE, ".", name) if ALONE in self.members else name.partition(".")
         return member in self.members and rest in self.members[member].archive.variables
 
-    def signals(self, names: Sequence[str], what: str) -> Signals:
-        """Variables that are asked for or told together."""
-        found: dict[int, tuple[Instance, list[str], list[int]]] = {}
+    def signals(self, names: Sequence[str], what: str, *, discrete: bool = False) -> Signals:
+        """Variables that are asked for or told together; `discrete`: whole numbers and booleans too."""
+        found: dict[tuple[int, str], tuple[Instance, list[str], list[int]]] = {}
         for k, name in enumerate(names):
             member, variable = self._find(name)
-            _, variables, places = found.setdefault(id(member), (member, [], []))
+            kind = member.archive.variable(variable, what).kind
+            _, variables, places = found.setdefault((id(member), kind), (member, [], []))
             variables.append(variable)
             places.append(k)
         parts = [
-            (member, member.variables(variables, what), np.array(places))
+            (member, member.variables(variables, what, discrete=discrete), np.array(places))
             for member, variables, places in found.values()
         ]
         return Signals(parts, len(names))
@@ -148,7 +162,7 @@ class Machine:
     def ask(self, signals: Signals) -> Array:
         """Get variables."""
         if len(signals.parts) == 1:
-            return signals.parts[0][0].ask(signals.parts[0][1]).copy()
+            return signals.parts[0][0].ask(signals.parts[0][1]).astype(np.float64)
         found = np.empty(signals.count)
         for member, numbers, places in signals.parts:
             found[places] = member.ask(numbers)
@@ -161,11 +175,48 @@ class Machine:
                 raise ModelError(f"{what}: '{name}' is no input of its FMU ({cause}), and follows no course.")
         if courses:
             self._courses = self.signals(list(courses), what), list(courses.values())
+            for name in courses:
+                self.claim(name, "its course (signals)", what)
 
     def _follow(self, time: float) -> None:
         if self._courses is not None:
             signals, courses = self._courses
             self.tell(signals, np.array([course.at(time)[0, 0] for course in courses]))
+
+    def claim(self, name: str, by: str, what: str) -> None:
+        """An input is told by one alone."""
+        if (other := self._claimed.setdefault(name, by)) != by:
+            raise ModelError(f"{what}: input '{name}' is told by {other} and by {by}; leave one of both out.")
+
+    def command(self, name: str, value: float, what: str) -> None:
+        """An input is so from now on, until it is commanded otherwise."""
+        if name not in self._commanded:
+            if (cause := self.variable(name, what).causality) != "input":
+                raise ModelError(f"{what}: '{name}' is no input of its FMU ({cause}), and takes no command.")
+            self.claim(name, "commands", what)
+            self._commanded[name] = self.signals([name], what, discrete=True), value
+        self._commanded[name] = self._commanded[name][0], value
+        self._obey([name])
+
+    def _obey(self, names: Iterable[str]) -> None:
+        """Commands as they stand; to what is integrated a jump is an event."""
+        told = [self._commanded[name] for name in names]
+
+        def tell() -> None:
+            for signals, value in told:
+                self.tell(signals, np.array([value]))
+
+        if told and self.exchange is not None:
+            self.exchange.change(tell)
+        elif told:
+            tell()
+        if told:
+            self._hand_on()
+
+    @property
+    def commands(self) -> dict[str, float]:
+        """What inputs were commanded to be."""
+        return {name: value for name, (_, value) in self._commanded.items()}
 
     def _show_at(self, time: float) -> None:
         """What is integrated sees its inputs as they are then."""
@@ -214,6 +265,7 @@ class Machine:
         if self.exchange is not None:
             self.exchange.begin()
         self._hand_on()
+        self._obey(self._commanded)
 
     def step(self, h: float) -> None:
         """Advance by h [s]."""
@@ -312,7 +364,7 @@ class Machine:
                     for member, (time, state) in zip(self.exchange.members, part["whole"])
                 ]
                 exchange = {**part, "whole": whole, "signs": part["signs"].astype(np.uint8)}
-            return {"time": self.time, "steps": told, "exchange": exchange}
+            return {"time": self.time, "steps": told, "exchange": exchange, "commands": self.commands}
         finally:
             self.forget(saved)
 
@@ -333,6 +385,8 @@ class Machine:
         saved = {"time": float(data["time"]), "steps": steps, "exchange": exchange}
         self.restore(saved)
         self.forget(saved)
+        for name, value in data.get("commands", {}).items():
+            self.command(name, float(value), "commands")
 
     def close(self) -> None:
         """Let all go."""

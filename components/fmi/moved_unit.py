@@ -87,6 +87,11 @@ class MovedUnit(Unit):
         self.slope = self.slope + self.compliance @ (force - self.force)
         self.force = force.copy()
 
+    def command(self, variable: str, value: float) -> None:
+        """An input is so from now on; what that changes in the forces shown, the next step shows."""
+        self.drop()
+        self.machine.command(variable, value, f"body '{self.name}'")
+
     @property
     def steps_by_answers(self) -> bool:
         """By them accelerations are found."""
@@ -186,6 +191,14 @@ class MovedUnit(Unit):
 
     def _answer(self, inertia: Array) -> tuple[Array, Array]:
         """The inverse of an inertia, which must be one."""
+        self._answer_of(inertia)
+        rows = self.map.free()
+        found = np.zeros_like(self.compliance)
+        found[np.ix_(rows, rows)] = np.linalg.inv(inertia)
+        return self._checked(found)
+
+    def _answer_of(self, inertia: Array) -> None:
+        """Refuse what is no inertia."""
         if not np.isfinite(inertia).all():
             raise ModelError(
                 f"body '{self.name}': its FMU answers unit accelerations with values that are not finite numbers."
@@ -199,10 +212,6 @@ class MovedUnit(Unit):
                 f"way. Give what carries them a mass, PowerPort(…, mass=…{', inertia=…' if turning else ''}); where the forces "
                 "are those that the FMU exerts, and not those on it, say exerts=True."
             )
-        rows = self.map.free()
-        found = np.zeros_like(self.compliance)
-        found[np.ix_(rows, rows)] = np.linalg.inv(inertia)
-        return self._checked(found)
 
     # --- between glued joints ----------------------------------------------------------------------------------------
 
@@ -249,15 +258,13 @@ class MovedUnit(Unit):
 
 
 def unit_of(name: str, body: Fmu, gravity: Array) -> Unit:
-    """What runs of a body, by what its ports are told: forces, or motions."""
+    """What runs of a body, by what its ports are told: forces, motions, or both."""
     machine, ports = machine_and_ports(name, body)
-    moved = [port.is_moved(machine) for port in ports]
-    if not any(moved):
+    if not any(port.is_moved(machine) for port in ports):
         return Unit(name, body, (machine, ports))
-    if not all(moved):
-        led, free = (list(body.ports)[moved.index(which)] for which in (True, False))
-        raise ModelError(
-            f"body '{name}': port '{led}' receives motions and port '{free}' forces; all ports of one FMU must be of "
-            "one kind."
-        )
-    return MovedUnit(name, body, (machine, ports), gravity)
+    forces = [entry for port in ports for entry in (*port.force, *port.moment) if isinstance(entry, str)]
+    if not any(machine.variable(entry, name).causality == "input" for entry in forces):
+        return MovedUnit(name, body, (machine, ports), gravity)
+    from components.fmi.mixed_unit import MixedUnit
+
+    return MixedUnit(name, body, (machine, ports), gravity)

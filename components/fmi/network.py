@@ -52,7 +52,7 @@ class FmuNetwork(Component):
             raise ModelError(f"FmuNetwork: until = {until} s is less than half a step of {dt} s; take a shorter step.")
         machine = self.machine()
         try:
-            shown = machine.signals(outputs, "FmuNetwork: outputs")
+            shown = machine.signals(outputs, "FmuNetwork: outputs", discrete=True)
             machine.begin()
             found = [machine.ask(shown)]
             for tick in range(ticks):

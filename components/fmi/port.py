@@ -26,6 +26,12 @@ UNITS = {  # exponents of kg, m, s that a declared unit must have
     "angular_acceleration": (0, 0, -2), "force": (1, 1, -2), "moment": (1, 2, -2), "force_rate": (1, 1, -3),
     "moment_rate": (1, 2, -3),
 }  # fmt: skip
+NO_PORT = (
+    "parameter",
+    "calculatedParameter",
+    "structuralParameter",
+    "independent",
+)  # causalities of what is neither told nor shown
 AXES = {2: ("x", "y"), 3: ("x", "y", "z")}
 
 
@@ -125,6 +131,11 @@ class PowerPort(Component):
                 )
         if self.force_rate and self.turns and not self.moment_rate:
             found.append(f"{owner}: force_rate without moment_rate; give both or neither.")
+        for axis, place, speed in zip("xyz", self.position, self.velocity):
+            if isinstance(speed, str) and isinstance(place, int | float):
+                found.append(
+                    f"{owner}: position {place!r} stays along {axis}, and velocity '{speed}' does not; give None for it."
+                )
         inertia = np.atleast_1d(np.asarray(self.inertia, float))
         if not (np.isfinite(self.mass) and self.mass >= 0.0):
             found.append(f"{owner}: mass = {self.mass!r}; give a mass in kg, 0 or more.")
@@ -140,6 +151,12 @@ class PowerPort(Component):
         told = [name for name in (*names, *self.angular_velocity) if isinstance(name, str) and machine.has(name)]
         return any(machine.variable(name, "").causality == "input" for name in told)
 
+    def told(self, machine: Machine) -> list[str]:
+        """Inputs that it tells."""
+        kinds = (*UNITS, "orientation")
+        names = [name for kind in kinds for name in getattr(self, kind) if isinstance(name, str)]
+        return [name for name in names if machine.has(name) and machine.variable(name, "").causality == "input"]
+
     def check_units(self, owner: str, machine: Machine) -> list[str]:
         """Variables that are missing, or declare a unit of another kind."""
         found = []
@@ -152,10 +169,31 @@ class PowerPort(Component):
                 except ModelError as error:
                     found.append(str(error))
                     continue
+                if variable.causality in NO_PORT:
+                    found.append(
+                        f"{owner}: {what} '{name}' is of causality {variable.causality}; give an output or an input."
+                    )
                 declared = variable.exponents or ()
                 if any(declared) and declared[:3] != exponents:  # "dimensionless" says nothing
                     found.append(f"{owner}: {what} '{name}' is given in {variable.unit}, which is no unit of {what}.")
-        return found
+        return found or self._check_directions(owner, machine)
+
+    def _check_directions(self, owner: str, machine: Machine) -> list[str]:
+        """Along every axis something has to go in: the force, or the motion."""
+        told, along = set(self.told(machine)), []
+        for c, force in enumerate(self.force):
+            motion = [
+                entry for entries in (self.position, self.velocity, self.acceleration) for entry in entries[c : c + 1]
+            ]
+            along.append((f"along {'xyz'[c]}", motion, force))
+        turns = [*self.orientation, *self.angular_velocity, *self.angular_acceleration]
+        along += [("in turns", turns, moment) for moment in self.moment]
+        return [
+            f"{owner}: {where} neither the motion nor the force '{force}' is an input of the FMU; one of them has to go in, and "
+            "the other one to come out."
+            for where, motion, force in along
+            if isinstance(force, str) and force not in told and not told.intersection(map(str, motion))
+        ]
 
 
 def structured(name: str) -> str:

@@ -25,6 +25,7 @@ GLUED = (
     "show_end_velocity",
 )  # fmt: skip
 SAVED = ("save", "restore")
+STANDS = ("pose", "twist", "slope", "force", "work")
 ROUNDING = 1e-12  # of velocities: impulses that change no more are none
 
 
@@ -69,6 +70,7 @@ class Fmus:
     """FMUs with equally many ports, one row each."""
 
     forward_only = True  # no FMU takes a step back in time
+    idle_verbs = ("accept_step", "invalidate")  # of those it offers: nothing is done for them
 
     def __init__(self, dimension: int, ports: int, outputs: int, saves: bool, serialises: bool) -> None:
         """`saves`: whether all can take a step again; `serialises`: whether they can write their states down."""
@@ -147,9 +149,20 @@ class Fmus:
         """Poses and twists of ports, energies, work and outputs."""
         return self._rows
 
+    def command(self, name: str, variable: str, value: float) -> None:
+        """An input of its FMU is so from now on, until it is commanded otherwise."""
+        k = self.row[name]
+        self.units[k].command(variable, value)
+        self._record(k)
+
     def _record(self, k: int) -> None:
         for key, values in zip("qva", self.units[k].row(), strict=True):
             self._rows[key][k] = values
+
+    @property
+    def why_not(self) -> str:
+        """Why a step cannot be taken again; nothing where it can."""
+        return next((why for unit in self.units if (why := unit.machine.missing_state)), "")
 
     # --- elements ----------------------------------------------------------------------------------------------------
 
@@ -323,13 +336,13 @@ class Fmus:
                 unit.drop()
             if unit.origin is not None:
                 unit.machine.forget(unit.origin[0])
-            unit.origin = unit.machine.save(), unit.pose, unit.twist, unit.slope, unit.force, unit.work
+            unit.origin = unit.machine.save(), {key: getattr(unit, key) for key in (*STANDS, *unit.more)}
 
     def _restore_start(self, elements: Elements) -> None:
         for unit in self.units:
             unit.drop()
             unit.machine.restore(unit.origin[0])
-            _, unit.pose, unit.twist, unit.slope, unit.force, unit.work = unit.origin
+            vars(unit).update(unit.origin[1])
 
     def _invalidate(self, elements: Elements) -> None:
         """Nothing is kept that could be."""
@@ -357,9 +370,7 @@ class Fmus:
     def _save(self) -> dict[str, Any]:
         return {
             name: {
-                "machine": unit.machine.as_data(), "pose": unit.pose.copy(), "twist": unit.twist.copy(),
-                "slope": unit.slope.copy(), "force": unit.force.copy(), "free": unit.free.copy(),
-                "compliance": unit.compliance.copy(), "root": unit.root.copy(), "work": unit.work,
+                "machine": unit.machine.as_data(), **{key: getattr(unit, key).copy() for key in unit.kept}, "work": unit.work,
                 "ticks": unit.ticks, "since": unit.since, "beta": unit.beta,
             }
             for name, unit in zip(self.names, self.units, strict=True)
@@ -370,7 +381,7 @@ class Fmus:
             kept = memory[name]
             unit.drop()
             unit.machine.take_data(kept["machine"])
-            for key in ("pose", "twist", "slope", "force", "free", "compliance", "root"):
+            for key in unit.kept:
                 setattr(unit, key, np.array(kept[key]))
             unit.work, unit.ticks, unit.since = float(kept["work"]), int(kept["ticks"]), int(kept["since"])
             unit.beta = float(kept["beta"])

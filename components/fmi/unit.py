@@ -51,6 +51,16 @@ class Unit:
     """What runs of one body."""
 
     mapping: ClassVar[Any] = PortMap
+    kept: ClassVar[tuple[str, ...]] = (
+        "pose",
+        "twist",
+        "slope",
+        "force",
+        "free",
+        "compliance",
+        "root",
+    )  # what it remembers
+    more: ClassVar[tuple[str, ...]] = ()  # of that, where it stands beside the motion and forces of its ports
 
     def __init__(self, name: str, body: Fmu, opened: tuple[Machine, list[PowerPort]] | None = None) -> None:
         """`opened`: what `machine_and_ports` has found."""
@@ -59,8 +69,11 @@ class Unit:
         self.machine, ports = machine_and_ports(name, body) if opened is None else opened
         try:
             self.map: Any = self.mapping(self.machine, ports, what)
+            for port, one in zip(body.ports, ports, strict=True):
+                for variable in one.told(self.machine):
+                    self.machine.claim(variable, f"port '{port}'", what)
             energies = [variable for variable in (body.kinetic, body.potential) if variable]
-            self.told = self.machine.signals([*energies, *body.outputs], what)
+            self.told = self.machine.signals([*energies, *body.outputs], what, discrete=True)
             self.machine.follow(body.signals, what)
             self.settles = self.machine.signals([SETTLE], what) if self.machine.has(SETTLE) else None
         except ModelError as error:
@@ -129,6 +142,13 @@ class Unit:
         return np.array([moved(pose, step) for pose, step in zip(self.pose, way, strict=True)]), (
             self.twist + (1.0 - gamma) * h * self.slope
         )
+
+    def command(self, variable: str, value: float) -> None:
+        """An input is so from now on."""
+        self.drop()
+        self.machine.command(variable, value, f"body '{self.name}'")
+        if self.map.accelerates:
+            self._read()
 
     # --- between springs ---------------------------------------------------------------------------------------------
 
@@ -303,6 +323,12 @@ class Unit:
         """
         if self.map.rates is not None or np.array_equal(start, end):
             beta = max(self.beta, 0.0)
+            if self.map.accelerates and abs(0.5 - 2.0 * beta) <= NEAR_BETA and not np.array_equal(start, end):
+                raise CouplingError(
+                    f"body '{self.name}': '{self.body.called}' moves by Newmark's scheme, as between springs: its place shows "
+                    "the mean of the forces at both ends of a step, and between glued joints it would be of first order. Export it "
+                    "with coupling=Glued() (modular export-fmu --coupling glued), or hold it by springs (Penalty)."
+                )
             if abs(0.5 - 2.0 * beta) > NEAR_BETA:
                 begins = (0.5 * start - beta * (start + end)) / (0.5 - 2.0 * beta)
                 start, end = begins, start + end - begins

@@ -134,10 +134,13 @@ def require(
     system: System, capability: type, coupling: str, what: str, remedy: str = "Choose another coupling"
 ) -> None:
     """Refuse by name the bodies that lack a capability."""
-    lacking = [name for bodies in system.bodies if not isinstance(bodies, capability) for name in bodies.names]
+    stacks = [bodies for bodies in system.bodies if not isinstance(bodies, capability)]
+    lacking = [name for bodies in stacks for name in bodies.names]
     if lacking:
+        reasons = [reason for bodies in stacks if (reason := getattr(bodies, "why_not", ""))]
+        why = f" ({reasons[0]})" if reasons else ""
         raise CouplingError(
-            f"{coupling} needs bodies that {what} ({capability.__name__}); {first_few(lacking)} cannot. {remedy}."
+            f"{coupling} needs bodies that {what} ({capability.__name__}); {first_few(lacking)} cannot{why}. {remedy}."
         )
 
 

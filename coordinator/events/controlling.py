@@ -9,7 +9,7 @@ import numpy as np
 from coordinator.events.context import EventContext
 from modular.elements import Array
 from modular.errors import ModelError
-from modular.force import Decides
+from modular.force import Commands, Decides
 from modular.names import missing
 from modular.port import GROUND, PortName
 
@@ -113,8 +113,30 @@ def consult(simulation: EventContext) -> None:
     sight, time = Instruments(simulation), system.time(dt)
     for stack, name in due:
         stack.decide(name, tick, time, sight)
+    commands: dict[tuple[str, str], str] = {}  # inputs of bodies, and who tells them
+    for stack in _deciding(simulation):
+        if not isinstance(stack, Commands):
+            continue
+        for name in stack.names:
+            body, (variable, value) = system.force_home[name].owners[0], stack.commanded(name)
+            if (other := commands.setdefault((body, variable), name)) != name:
+                raise ModelError(
+                    f"commands '{other}' and '{name}' tell one input, '{variable}' of '{body}'; leave one out."
+                )
+            if (stack, name) in due:
+                _command(system, name, body, variable, value)
     touched = dict.fromkeys(owner for _, name in due for owner in system.force_home[name].owners)
     simulation.coupling.settle(system, dt, list(touched))
+
+
+def _command(system: Any, name: str, body: str, variable: str, value: float) -> None:
+    """What was decided goes into an input of the body on which it was put."""
+    command = getattr(system.body_home.get(body), "command", None)
+    if command is None:
+        raise ModelError(
+            f"command '{name}': body '{body}' has no input '{variable}'; put it on a port of an Fmu, or of a black box that is one."
+        )
+    command(body, variable, value)
 
 
 def next_look(simulation: EventContext) -> int | None:

@@ -105,14 +105,20 @@ class Exported:
             if port.turns:
                 given: Any = float(moment[0]) if self.dimension == 2 else moment.tolist()
                 model.apply(moment_name(port), Moment(given), port.name)
+        elsewhere = bool(
+            model.begin
+        )  # than described: joints take hold as described, and leaders of bodies as they begin
         if self._led:
             self._led.check(model, self.values)
+        if self._led and not elsewhere:
             self._led.add_to(model, self.values)
         coupling = None if self.about["coupling"] is None else Component.from_data(self.about["coupling"])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RunWarning)
             project = bool(self.about["project"])
             simulation = Simulation(model, self.dt, coupling, record_every=NEVER, project_velocities=project, threads=1)
+            if self._led and elsewhere:
+                self._led.add_to(simulation, self.values)
             self._take(simulation)
         if self._led:
             self._lead_now(simulation)

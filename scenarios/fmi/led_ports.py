@@ -90,7 +90,7 @@ class LedPorts:
         second = 0.5 * (product(np.array([0.0, *bend]), p) + product(np.array([0.0, *rate]), first))
         return way, np.array([p, first, second])
 
-    def add_to(self, model: Assembly, values: Array) -> None:
+    def add_to(self, model: Assembly | Simulation, values: Array) -> None:
         """Leaders where the ports are told to be, and what holds the ports to them."""
         for _, port, rows in self.ports:
             way, turn = self._told(port, values[rows])

@@ -53,7 +53,7 @@ def test_all_mailboxes_of_one_machine_are_in_a_folder_that_nobody_else_may_enter
         simulation.run(0.01)
         hub = Path(simulation.distributed_run.pool.mailbox.address.removeprefix("ipc://"))
         addresses = [f"ipc://{path}" for path in hub.parent.iterdir()]
-        assert len(addresses) == 3 and all(map(is_private, addresses))
+        assert len(addresses) == 4 and all(map(is_private, addresses))
         for pid in (os.getpid(), *(worker.pid for worker in simulation.workers)):
             assert not [one for one in psutil.Process(pid).net_connections("inet") if one.status == psutil.CONN_LISTEN]
         if os.geteuid() == 0:  # who else can become somebody else

@@ -99,7 +99,10 @@ def test_without_its_state_it_is_held_by_springs_and_refused_by_what_repeats_ste
     with Simulation(on_a_rod(ours()), 1e-3) as simulation:
         assert margin == pytest.approx(simulation.margins["elbow"], rel=1e-3)
     for coupling in (Glued(), Relaxed()):
-        with pytest.raises(CouplingError, match=r"drift and can be kicked.*lower cannot"):
+        with pytest.raises(
+            CouplingError,
+            match=r"drift and can be kicked.*lower cannot \('rigid.fmu' says canGetAndSetFMUState = false\)",
+        ):
             Simulation(on_a_rod(theirs(blind)), 1e-3, coupling)
 
 
@@ -210,6 +213,10 @@ def test_systems_out_of_ssp_files_move_as_those_told_by_hand(tmp_path):
         FmuNetwork.from_ssp(file)
 
 
+CROSSED = made_fmus.port(  # what goes in goes into one, and the motion is that of the other
+    position=("one.px", "one.py"), velocity=("one.pvx", "one.pvy"), force=("two.fx", "two.fy"),
+    orientation=(), angular_velocity=(), moment=(),
+)  # fmt: skip
 REFUSALS = [
     (lambda: theirs("nowhere.fmu"), "there is no such file"),
     (lambda: theirs(__file__), "is not an FMU: an FMU is a ZIP file"),
@@ -221,6 +228,10 @@ REFUSALS = [
     (lambda: theirs(interface="scheduled"), "interface = 'scheduled'; give 'co-simulation' or 'model exchange'"),
     (
         lambda: Fmu(made_fmus.rigid(), ports={"tip": made_fmus.port(force=("pvx", None), moment=(None,))}, dimension=2),
+        r"port 'it.tip': along x neither the motion nor the force 'pvx' is an input of the FMU",
+    ),
+    (
+        lambda: Fmu({"one": made_fmus.rigid(), "two": made_fmus.rigid()}, ports={"tip": CROSSED}, dimension=2),
         "does not move under a force on its ports",
     ),
     (lambda: Fmu(made_fmus.rigid(), ports={"tip": "tip"}, dimension=2), r"no variables 'tip.position.x'"),

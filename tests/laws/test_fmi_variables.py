@@ -39,12 +39,36 @@ def test_degrees_celsius_are_kelvins():
     assert found == pytest.approx(np.tile([300.15, 27.0], (5, 1)), abs=1e-12)
 
 
+def test_whole_numbers_and_booleans_are_shown_told_and_handed_on():
+    """FMI 3: as parameters, outputs and connections; the second is driven by how many steps the first has taken."""
+    wires = {"two.gear": "one.steps", "two.open": "one.forth"}
+    given = {"one.gear": 3, "two.gear": 2}
+    time, found = ran(
+        ["one.x[1]", "one.steps", "one.forth", "two.x[1]"], ("one", "two"), connections=wires, parameters=given
+    )
+    steps = np.arange(5.0)
+    assert np.array_equal(found[:, 1:3], np.column_stack([steps, np.ones(5)]))
+    assert found[:, 0] == pytest.approx(3e-3 * time, abs=1e-15)
+    assert found[:, 3] == pytest.approx(0.25e-3 * np.cumsum([0.0, *steps[:4]]), abs=1e-15)
+    time, found = ran(["one.x[1]"], parameters={"one.open": False})
+    assert not found.any()
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ({"outputs": ["one.x"]}, r"'x' of 'arrays.fmu' is an array; name its elements, x\[1\] to x\[3\]"),
         ({"outputs": ["one.x[4]"]}, r"has no variable 'x\[4\]'; it has x\["),
         ({"parameters": {"one.n": 2}}, "'n' is a structural parameter.*it stays 3"),
+        (
+            {"connections": {"two.gear": "one.warmth"}},
+            "'two.gear' is of type Int16, and 'one.warmth' of type Float64, which",
+        ),
+        (
+            {"connections": {"two.open": "one.steps"}},
+            "'two.open' is of type Boolean, and 'one.steps' of type UInt64, which",
+        ),
+        ({"parameters": {"one.gear": -1}}, "cannot take gear = -1"),
         ({"connections": {"two.u[1]": "one.warmth"}}, "'two.u.1.' is in mm/s, and 'one.warmth' in degC"),
         (
             {"connections": {"two.x[1]": "one.x[1]"}},

@@ -15,6 +15,8 @@ STATES = ["x", "y", "turn", "vx", "vy", "spin"]
 INPUTS = {"fx": 10, "fy": 11, "mz": 12}
 PARAMETERS = {"mass": 13, "inertia": 14, "arm": 15, "gravity": 16, "damping": 17, "floor": 26}
 OUTPUTS = {"px": 18, "py": 19, "angle": 20, "pvx": 21, "pvy": 22, "omega": 23, "kinetic": 24, "potential": 25}
+DISCRETE_INPUTS = (("gear", 28, "Integer", "1"), ("on", 29, "Boolean", "true"))  # by which the moment is multiplied
+DISCRETE_OUTPUTS = (("turns", 50, "Integer"), ("fast", 51, "Boolean"))  # whole radians; whether more than one a second
 TOLD = ("px", "py", "angle", "pvx", "pvy", "omega", "pax", "pay", "alpha")
 SHOWN = ("fx", "fy", "mz", "kinetic", "potential")
 DEFAULTS = {"mass": 1.3, "inertia": 0.21, "gravity": 9.81, "floor": -1e9}
@@ -38,6 +40,16 @@ def told_port(**changes):
 def told(*defines, saves=True):
     """The file of the same body the other way round: motion goes in, force and moment come out."""
     return rigid("TOLD_MOTION", *defines, saves=saves)
+
+
+def led(*defines, saves=True):
+    """The same body whose port is told where it goes, and how it is turned by a moment: force and angle come out."""
+    return rigid("LED_PLACE", *defines, saves=saves)
+
+
+def led_port(**changes):
+    """Its one port."""
+    return port(acceleration=("pax", "pay"), **changes)
 
 
 def rigid(*defines, saves=True):
@@ -65,7 +77,9 @@ def _made(defines, saves):
     ]
     subprocess.run(command, check=True)
     with zipfile.ZipFile(path, "w") as archive:
-        about = told_description(saves) if "TOLD_MOTION" in defines else description(saves, int("EVENTS" in defines))
+        about = description(saves, int("EVENTS" in defines))
+        if {"TOLD_MOTION", "LED_PLACE"} & set(defines):
+            about = told_description(saves, place_alone="LED_PLACE" in defines)
         archive.writestr("modelDescription.xml", about)
         archive.write(library, "binaries/linux64/rigid.so")
     return str(path)
@@ -107,10 +121,16 @@ ARRAYS = """<?xml version="1.0" encoding="UTF-8"?>
 <Float64 name="warmth" valueReference="6" causality="output" unit="degC" initial="calculated"/>
 <Float64 name="rise" valueReference="7" causality="output" unit="K" initial="calculated"/>
 <Float64 name="speed" valueReference="8" causality="output" unit="mm/s" initial="calculated"><Dimension start="3"/></Float64>
+<Int16 name="gear" valueReference="9" causality="input" variability="discrete" start="1"/>
+<Boolean name="open" valueReference="10" causality="input" variability="discrete" start="true"/>
+<UInt64 name="steps" valueReference="11" causality="output" variability="discrete" initial="calculated"/>
+<Boolean name="forth" valueReference="12" causality="output" variability="discrete" initial="calculated"/>
 </ModelVariables>
 <ModelStructure><Output valueReference="3"/><Output valueReference="6"/><Output valueReference="7"/><Output valueReference="8"/>
+<Output valueReference="11"/><Output valueReference="12"/>
 <InitialUnknown valueReference="3"/><InitialUnknown valueReference="6"/><InitialUnknown valueReference="7"/>
-<InitialUnknown valueReference="8"/></ModelStructure>
+<InitialUnknown valueReference="8"/>
+<InitialUnknown valueReference="11"/><InitialUnknown valueReference="12"/></ModelStructure>
 </fmiModelDescription>"""
 
 
@@ -125,8 +145,11 @@ def description(saves, indicators):
         start = f'start="{DEFAULTS.get(name, 0.0)}"'
         lines.append(_scalar(name, k, 'causality="parameter" variability="tunable" initial="exact"', start))
     lines += [_scalar(name, k, 'causality="output"', "") for name, k in OUTPUTS.items()]
+    lines += [_scalar(name, k, 'causality="output"', "", kind) for name, k, kind in DISCRETE_OUTPUTS]
     first = 2 * len(STATES) + len(INPUTS) + len(PARAMETERS) + 1
-    outputs = "".join(f'<Unknown index="{first + k}"/>' for k in range(len(OUTPUTS)))
+    outputs = "".join(f'<Unknown index="{first + k}"/>' for k in range(len(OUTPUTS) + len(DISCRETE_OUTPUTS)))
+    discrete = 'causality="input" variability="discrete"'
+    lines += [_scalar(name, k, discrete, f'start="{start}"', kind) for name, k, kind, start in DISCRETE_INPUTS]
     slopes = "".join(f'<Unknown index="{len(STATES) + 1 + k}"/>' for k in range(len(STATES)))
     states = f'canGetAndSetFMUstate="{truth}" canSerializeFMUstate="{truth}"'
     return f"""<?xml version="1.0" encoding="UTF-8"?>
@@ -139,15 +162,20 @@ def description(saves, indicators):
 </fmiModelDescription>"""
 
 
-def told_description(saves):
+def told_description(saves, *, place_alone):
     truth = str(saves).lower()
-    lines = [_scalar(name, 30 + k, 'causality="input"', 'start="0"') for k, name in enumerate(TOLD)]
+    told = [(k, name) for k, name in enumerate(TOLD) if not place_alone or name not in ("angle", "omega", "alpha")]
+    lines = [_scalar(name, 30 + k, 'causality="input"', 'start="0"') for k, name in told]
+    if place_alone:
+        lines.append(_scalar("mz", INPUTS["mz"], 'causality="input"', 'start="0"'))
     for name, k in {**PARAMETERS, "stiffness": 27}.items():
         start = f'start="{DEFAULTS.get(name, 0.0)}"'
         lines.append(_scalar(name, k, 'causality="parameter" variability="tunable" initial="exact"', start))
-    lines += [_scalar(name, 40 + k, 'causality="output"', "") for k, name in enumerate(SHOWN)]
-    first = len(lines) - len(SHOWN) + 1
-    outputs = "".join(f'<Unknown index="{first + k}"/>' for k in range(len(SHOWN)))
+    shown = [(name, 40 + k) for k, name in enumerate(SHOWN) if not (place_alone and name == "mz")]
+    shown += [(name, OUTPUTS[name]) for name in ("angle", "omega") if place_alone]
+    first = len(lines) + 1
+    lines += [_scalar(name, k, 'causality="output"', "") for name, k in shown]
+    outputs = "".join(f'<Unknown index="{first + k}"/>' for k in range(len(shown)))
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="rigid" guid="rigid" numberOfEventIndicators="0">
 <CoSimulation modelIdentifier="rigid" canHandleVariableCommunicationStepSize="true" canGetAndSetFMUstate="{truth}"
@@ -157,5 +185,5 @@ def told_description(saves):
 </fmiModelDescription>"""
 
 
-def _scalar(name, reference, attributes, real):
-    return f'<ScalarVariable name="{name}" valueReference="{reference}" {attributes}><Real {real}/></ScalarVariable>\n'
+def _scalar(name, reference, attributes, of_kind, kind="Real"):
+    return f'<ScalarVariable name="{name}" valueReference="{reference}" {attributes}><{kind} {of_kind}/></ScalarVariable>\n'

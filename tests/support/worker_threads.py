@@ -32,7 +32,7 @@ class Threads:
             with suppress(ModelError):
                 process.serve()
         finally:
-            process.mailbox.close()
+            process.close()
 
     def say_dead(self, name, incarnation):
         """As if its process had ended."""

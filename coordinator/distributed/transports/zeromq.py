@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from math import ceil
+from typing import Any
 
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
@@ -117,7 +118,7 @@ class Mailbox:
         self._connections: dict[str, zmq.Socket[bytes]] = {}
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
-        self._ready: list[zmq.Socket[bytes]] = []
+        self._ready: list[Any] = []
         self._patience = -1  # [ms]
         self._wires: list[Wire] = []
         self.lost = 0  # what could not be sent
@@ -184,6 +185,17 @@ class Mailbox:
         """Until something comes in, at most so long; whether `mail` or `heard` have something."""
         self._ready = [socket for socket, _ in self._poller.poll(ceil(1000.0 * seconds) if seconds > 0.0 else 0)]
         return bool(self._ready)
+
+    def watch(self, descriptor: int, *, off: bool = False) -> None:
+        """From now on `wait` ends too when something comes in there; or no longer."""
+        if off:
+            self._poller.unregister(descriptor)
+        else:
+            self._poller.register(descriptor, zmq.POLLIN)
+
+    def rings(self, descriptor: int) -> bool:
+        """Whether `wait` has found something there."""
+        return descriptor in self._ready
 
     def mail(self) -> Iterator[tuple[bytes, list[bytes], str]]:
         """From where, what, and whose key it came with: one message to this mailbox, if `wait` has found any."""

@@ -21,6 +21,7 @@ from coordinator.distributed.workers.hosted_stack import (
     FORESHOWN,
     FORWARD_ONLY,
     GLUED,
+    IDLE,
     MAX_ATTEMPTS,
     PLAYED,
     SHARED,
@@ -28,6 +29,7 @@ from coordinator.distributed.workers.hosted_stack import (
     ProcessLost,
     Refusal,
     put_columns,
+    run_of,
     taken_columns,
 )
 from modular.body import Body
@@ -75,7 +77,7 @@ class BlackBoxSide(Side):
         return None if found is None else Mark(np.array(found[0], float), np.array(found[1], float))
 
 
-CHANGING = frozenset({"add", "remove", "attach", "detach", "configure", "play", "shift"})
+CHANGING = frozenset({"add", "remove", "attach", "detach", "configure", "play", "shift", "command"})
 MAX_JOURNAL_LENGTH = 500  # things that were told since they were last asked for their memory
 
 
@@ -100,17 +102,18 @@ class BlackBoxes:
         self._state: dict[str, Array] | None = None
         self._foreshown: dict[str, dict[str, Any]] = {}  # what they would show as they stand now, by the way of showing
         self._at: list[Array] = []  # clock and tolerances of that
-        self._slots: tuple[Indices, Indices] | None = None
+        self._slots: tuple[Any, Indices] | None = None
         methods: dict[str, Callable[..., Any]] = {
             "configure": self._configure, "predict": self._predict, "correct": self._correct, "show": self._show,
             "reevaluate": self._reevaluate, "respond": self._respond, "respond_predicted": self._respond_predicted,
             "respond_freely": self._respond_freely,
             "bound_loads": self._bound_loads, "push": self._push, "shift": self._shift, "save": self._save,
-            "restore": self._restore,
+            "restore": self._restore, "command": self._command,
         }  # fmt: skip
         methods |= {verb: partial(self._glue, verb) for verb in GLUED} | {
             verb: partial(self._step, verb) for verb in ("drift", "kick")
         }
+        methods |= {verb: _nothing for verb in GLUED if f"{IDLE}{verb}" in offers}
         offered = {*offers, "respond_freely"} if "respond" in offers else {*offers}
         self.__dict__.update({name: method for name, method in methods.items() if name in offered})
         self.by_rows = BY_ROWS in offered  # whether it can be asked for some of its rows, as a table can
@@ -275,7 +278,8 @@ class BlackBoxes:
         assert verb in PLAYED
         if self._slots is None:
             held = self._held
-            self._slots = np.array(list(held), np.int64), np.array([slot for _, slot, _ in held.values()], np.int64)
+            slots_of_all = np.array([slot for _, slot, _ in held.values()], np.int64)
+            self._slots = run_of(np.array(list(held), np.int64)), slots_of_all
         rows, slots = self._slots
         at = [elements.clock.copy(), *(getattr(elements, name).copy() for name in SHARED)]
         known = None if stretches is not None else self._foreshown.get(verb)
@@ -352,6 +356,9 @@ class BlackBoxes:
     def _shift(self, name: str, velocity: Array) -> float:
         return float(self.call("shift", name=name, velocity=velocity))
 
+    def _command(self, name: str, variable: str, value: float) -> None:
+        self.call("command", name=name, variable=variable, value=value)
+
     def _save(self) -> Any:
         memory = self.call("save")
         self._remember(memory)
@@ -376,3 +383,7 @@ class BlackBoxes:
         """They stand as the worker left them, in the process that is there now."""
         self._process, self._state, self._foreshown = self.channel.process(), None, {}
         self._remember(part.save())
+
+
+def _nothing(elements: Elements) -> None:
+    """What their stack does for this verb."""

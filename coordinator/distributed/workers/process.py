@@ -21,9 +21,11 @@ from coordinator.distributed import protocol
 from coordinator.distributed.launchers.children import UNFIT
 from coordinator.distributed.protocol import effects
 from coordinator.distributed.transports.addresses import mailbox_towards, reached_at
+from coordinator.distributed.transports.direct_line import DirectLine, LineLost
 from coordinator.distributed.transports.keys import Keys
 from coordinator.distributed.transports.zeromq import ANYONE, Mailbox
 from coordinator.distributed.workers.capped_clock import CappedClock
+from coordinator.distributed.workers.direct_calls import Answering
 from coordinator.distributed.workers.job import COORDINATOR, NEIGHBOUR, Job
 from coordinator.distributed.workers.messages import (
     Message,
@@ -65,6 +67,10 @@ class Process:
         self._wire = self.mailbox.wire(int(1000 * POLL_INTERVAL), SPIN_LOOKS, yield_address())
         identity = f"{self.name}/{self.incarnation}/{os.getpid()}/{os.urandom(16).hex()}"  # which nobody guesses
         self.mailbox.connect(HUB, settings["hub"], key=settings.get("hub key", "").encode(), identity=identity)
+        line = None if keys else DirectLine.towards(settings["hub"], identity, POLL_INTERVAL)
+        self.line = None if line is None else Answering(line)
+        if line is not None:
+            self.mailbox.watch(line.fileno())
         self.address = settings.get("announce") or reached_at(self.mailbox.address, settings["hub"])
         self._keys: dict[str, str] = {}  # of neighbours
         self._most = 0  # bytes that the coordinator takes at once
@@ -104,6 +110,12 @@ class Process:
         """Ask to be let go: others take the bodies over."""
         self._leaving, self.over = True, self.over or not self._greeted
 
+    def close(self) -> None:
+        """Speak to nobody any more."""
+        if self.line is not None:
+            self.line.line.close()
+        self.mailbox.close()
+
     def _hear_all(self, nap: float) -> None:
         """What has come in, or does so within a nap."""
         while not self.over and self.mailbox.wait(nap):
@@ -117,6 +129,18 @@ class Process:
                 self.job.core.receive(frame[0], now)
         for parts in self.mailbox.heard(HUB):
             self._listen(parts, now)
+        if self.line is not None and self.mailbox.rings(self.line.line.fileno()):
+            self._answer_along(self.line, now, wait=True)
+
+    def _answer_along(self, line: Answering, now: float, *, wait: bool) -> None:
+        """What is asked along the direct line."""
+        self._heard_at = now
+        try:
+            self.rpc_server.serve(line, wait=wait)
+        except LineLost:  # there is the mailbox
+            self.mailbox.watch(line.line.fileno(), off=True)
+            line.line.close()
+            self.line = None
 
     def _listen(self, parts: list[bytes], now: float) -> None:
         """What the coordinator has said."""
@@ -132,6 +156,8 @@ class Process:
         else:
             while not self.over and (parts := self.mailbox.next_heard(HUB)) is not None:
                 self._listen(parts, now)
+            if self.line is not None:
+                self._answer_along(self.line, now, wait=False)
         if not self._greeted and now - self._began > NO_ANSWER_NOTICE_SECONDS and not self._reported:
             self._reported = True
             known = "; without --keys it answers to processes of the user who started it"
@@ -306,7 +332,7 @@ def serve(settings: Mapping[str, str], *, by_hand: bool = False) -> None:
         with _leaving_on_signals(process) if by_hand else nullcontext():
             process.serve()
     finally:
-        process.mailbox.close()
+        process.close()
 
 
 @contextmanager

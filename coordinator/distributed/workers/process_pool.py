@@ -22,6 +22,7 @@ from coordinator.distributed.transports.addresses import IPC_ANY, LOOPBACK_ANY, 
 from coordinator.distributed.transports.keys import Keys
 from coordinator.distributed.transports.zeromq import Mailbox
 from coordinator.distributed.workers.capped_clock import CappedClock
+from coordinator.distributed.workers.direct_calls import Lines
 from coordinator.distributed.workers.messages import (
     Message,
     brief,
@@ -92,6 +93,7 @@ class ProcessPool(Admission, Supervision, Calls):
         if keys is None and not is_private(bind):
             keys, authorized_keys = keys_for(launcher, bind)
         self.mailbox = Mailbox(bind, keys=keys, most=max_message_bytes)
+        self._lines = Lines("" if keys else self.mailbox.address, MAX_NAP_SECONDS)
         self._own_keys = keys is not None and authorized_keys is None
         self._pairs: dict[str, Keys] = {}
         self._public: dict[str, str] = {name: key.decode() for key, name in (authorized_keys or {}).items()}
@@ -262,6 +264,7 @@ class ProcessPool(Admission, Supervision, Calls):
                     self.mailbox.answer(handle.identity, *encode_message("quit", {"why": "", "unfit": False}))
             self.launcher.close()
         finally:
+            self._lines.close()
             self.mailbox.close()
             if self._socket_folder is not None:
                 self._socket_folder.close()
@@ -362,7 +365,7 @@ class ProcessPool(Admission, Supervision, Calls):
                 handle.said = len(message.payload)
                 handle.samples = samples_from_arrays(*unpacked(message.payload, f"samples of '{handle.name}'"))
         elif message.kind == "state":
-            handle.state, handle.facts = message.payload, data
+            handle.state, handle.facts, handle.died = message.payload, data, 0
         elif message.kind == "store":
             run.store(handle.name, data["step"], data["incarnation"], message.payload)
             self._tell(handle, "stored", {"step": data["step"]})

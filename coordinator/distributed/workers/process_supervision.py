@@ -12,6 +12,7 @@ from coordinator.distributed.launchers import Exited, Launcher
 from coordinator.distributed.protocol.deadlines import Deadlines
 from coordinator.distributed.transports.zeromq import Mailbox
 from coordinator.distributed.workers.capped_clock import CappedClock
+from coordinator.distributed.workers.direct_calls import Lines
 from coordinator.distributed.workers.messages import MAX_BRIEF_LENGTH, Message, decode_message, encode_message
 from coordinator.distributed.workers.worker_handle import ProtocolRun, WorkerHandle
 from coordinator.engine.interrupt import obey_late
@@ -20,6 +21,7 @@ from modular.errors import ModelError
 _log = logging.getLogger("modular")
 MAX_NAP_SECONDS = 0.02  # longest wait before others are looked after [s]
 PING_SECONDS = 1.0  # [s]
+MAX_DEATHS_AT_ONCE = 20  # of processes in one place, none of which did anything, until it is given up
 EXIT_GRACE = 0.5  # seconds in which a launcher may say how a process has ended that is gone
 MAX_BATCH = 1000  # messages that are heard before others are looked after again
 CONNECT_NOTICE_SECONDS = 20.0  # seconds without a worker that was started, until somebody may want to know
@@ -41,6 +43,7 @@ class Supervised(Protocol):
     _failure: str
     _ping_at: float
     _deadline: float
+    _lines: Lines
 
     def _look_after(self, now: float) -> None:
         """Messages, deaths, deadlines."""
@@ -164,13 +167,15 @@ class Supervision:
             return  # another is there already, or it was heard of before
         self.deaths.append(f"'{handle.name}': {reason}")
         self._note(f"{handle.name} is gone: {reason[:MAX_BRIEF_LENGTH]}")
+        self._lines.hang_up(handle.identity)
         handle.alive, handle.identity, handle.has_shard, handle.pid, handle.leaves = False, b"", False, None, False
         handle.monitor = None
+        handle.died += 1
         handle.state, handle.halt, handle.facts, handle.before = b"", None, {}, {}
         handle.gone_at = math.inf
         if self._run is not None and handle.acting:
             self._run.core.exited(handle.name, handle.acting, reason, now)
-        elif len(self.deaths) > 20 * len(self.handles):
+        elif handle.died > MAX_DEATHS_AT_ONCE:
             self._failure = f"worker '{handle.name}' keeps dying: {reason}"
         else:
             self._launch(handle)

@@ -78,6 +78,7 @@ class WorkerHandle:
     number: int
     launched: int = 0  # how many processes have been started
     alive: bool = False
+    died: int = 0  # how many have ended since one of them has last done what it was asked for
     identity: bytes = b""  # of the process that is there
     pid: int | None = None
     monitor: ProcessMonitor | None = None  # where it can be felt

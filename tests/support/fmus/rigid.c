@@ -1,6 +1,7 @@
 /* A rigid body in the plane, as somebody else's FMU: FMI 2, co-simulation (Runge-Kutta 4 of one part per step) and model exchange.
    Force and moment act at a port that lies `arm` beside the mass centre; defines make it misbehave. The same body the other way
-   round: told how its port moves, it shows the force and moment that this takes; there a spring may draw its port to the origin. */
+   round: told how its port moves, it shows the force and moment that this takes; there a spring may draw its port to the origin.
+   With LED_PLACE its port is told where it goes, and how it is turned follows from the moment: force out, and angle out. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +13,29 @@
 
 enum { X, Y, TURN, VX, VY, SPIN, STATES };
 enum { FX = 10, FY, MZ, MASS, INERTIA, ARM, GRAVITY, DAMPING, PX, PY, ANGLE, PVX, PVY, OMEGA, KINETIC, POTENTIAL, FLOOR, STIFFNESS,
-       TOLD = 30, SHOWN = 40, LAST = 46 };
+       GEAR, ON, TOLD = 30, SHOWN = 40, LAST = 46, TURNS = 50, FAST };
 
 typedef void *Component;
 typedef unsigned int Ref;
-typedef struct { double x[STATES], u[LAST], time; } Body;
+typedef struct { double x[STATES], u[LAST], old[3], time; } Body;
 
 static void slopes(const Body *b, const double *x, double *dx) {
   double c = cos(x[TURN]), s = sin(x[TURN]), ax = b->u[ARM] * c, ay = b->u[ARM] * s;
   dx[X] = x[VX]; dx[Y] = x[VY]; dx[TURN] = x[SPIN];
   dx[VX] = (b->u[FX] - b->u[DAMPING] * x[VX]) / b->u[MASS];
   dx[VY] = (b->u[FY] - b->u[DAMPING] * x[VY]) / b->u[MASS] - b->u[GRAVITY];
-  dx[SPIN] = (b->u[MZ] + ax * b->u[FY] - ay * b->u[FX]) / b->u[INERTIA];
+  dx[SPIN] = (b->u[MZ] * b->u[GEAR] * b->u[ON] + ax * b->u[FY] - ay * b->u[FX]) / b->u[INERTIA];
+}
+
+/* how it turns while its port is accelerated by (ax, ay): its moment about the port */
+static double turning(const Body *b, double turn, double ax, double ay) {
+  double rx = b->u[ARM] * cos(turn), ry = b->u[ARM] * sin(turn), m = b->u[MASS];
+  return (b->u[MZ] + m * (rx * (ay + b->u[GRAVITY]) - ry * ax)) / (b->u[INERTIA] + m * b->u[ARM] * b->u[ARM]);
+}
+
+static void led(Body *b) { /* the port is where it is told, and turns as it does */
+  double *p = b->u + TOLD;
+  p[2] = b->x[TURN]; p[5] = b->x[SPIN]; p[8] = turning(b, p[2], p[6], p[7]);
 }
 
 static double taken(const Body *b, Ref r) {
@@ -41,6 +53,10 @@ static double taken(const Body *b, Ref r) {
 }
 
 static double shown(const Body *b, Ref r) {
+#ifdef LED_PLACE
+  led((Body *)b);
+  if (r == ANGLE || r == OMEGA) return r == ANGLE ? b->x[TURN] : b->x[SPIN];
+#endif
   if (r >= SHOWN) return taken(b, r);
   const double *x = b->x;
   double ax = b->u[ARM] * cos(x[TURN]), ay = b->u[ARM] * sin(x[TURN]);
@@ -63,7 +79,7 @@ int fmi2SetDebugLogging(Component c, int on, size_t n, const char *const k[]) { 
 
 static void begin(Body *b) {
   memset(b, 0, sizeof *b);
-  b->u[MASS] = 1.3; b->u[INERTIA] = 0.21; b->u[GRAVITY] = 9.81; b->u[FLOOR] = -1e9;
+  b->u[MASS] = 1.3; b->u[INERTIA] = 0.21; b->u[GRAVITY] = 9.81; b->u[FLOOR] = -1e9; b->u[GEAR] = b->u[ON] = 1;
 }
 
 Component fmi2Instantiate(const char *n, int t, const char *g, const char *r, const void *f, int v, int l) {
@@ -79,7 +95,10 @@ Component fmi2Instantiate(const char *n, int t, const char *g, const char *r, co
 void fmi2FreeInstance(Component c) { free(c); }
 int fmi2SetupExperiment(Component c, int td, double t, double s, int sd, double e) { ((Body *)c)->time = s; return 0; }
 int fmi2EnterInitializationMode(Component c) { return 0; }
-int fmi2ExitInitializationMode(Component c) { return 0; }
+int fmi2ExitInitializationMode(Component c) {
+  memcpy(((Body *)c)->old, ((Body *)c)->u + TOLD + 6, sizeof ((Body *)c)->old);
+  return 0;
+}
 int fmi2Terminate(Component c) { return 0; }
 int fmi2Reset(Component c) { begin(c); return 0; }
 int fmi2GetReal(Component c, const Ref r[], size_t n, double v[]) {
@@ -90,10 +109,28 @@ int fmi2SetReal(Component c, const Ref r[], size_t n, const double v[]) {
   for (size_t k = 0; k < n; k++) if (r[k] < STATES) ((Body *)c)->x[r[k]] = v[k]; else ((Body *)c)->u[r[k]] = v[k];
   return 0;
 }
-int fmi2GetInteger(Component c, const Ref r[], size_t n, int v[]) { return 3; }
-int fmi2SetInteger(Component c, const Ref r[], size_t n, const int v[]) { return 3; }
-int fmi2GetBoolean(Component c, const Ref r[], size_t n, int v[]) { return 3; }
-int fmi2SetBoolean(Component c, const Ref r[], size_t n, const int v[]) { return 3; }
+int fmi2GetInteger(Component c, const Ref r[], size_t n, int v[]) {
+  for (size_t k = 0; k < n; k++) {
+    if (r[k] != GEAR && r[k] != TURNS) return 3;
+    v[k] = r[k] == GEAR ? ((Body *)c)->u[GEAR] : floor(((Body *)c)->x[TURN]);
+  }
+  return 0;
+}
+int fmi2SetInteger(Component c, const Ref r[], size_t n, const int v[]) {
+  for (size_t k = 0; k < n; k++) if (r[k] != GEAR) return 3; else ((Body *)c)->u[GEAR] = v[k];
+  return 0;
+}
+int fmi2GetBoolean(Component c, const Ref r[], size_t n, int v[]) {
+  for (size_t k = 0; k < n; k++) {
+    if (r[k] != ON && r[k] != FAST) return 3;
+    v[k] = r[k] == ON ? ((Body *)c)->u[ON] : ((Body *)c)->x[SPIN] > 1;
+  }
+  return 0;
+}
+int fmi2SetBoolean(Component c, const Ref r[], size_t n, const int v[]) {
+  for (size_t k = 0; k < n; k++) if (r[k] != ON) return 3; else ((Body *)c)->u[ON] = v[k];
+  return 0;
+}
 int fmi2GetString(Component c, const Ref r[], size_t n, const char *v[]) { return 3; }
 int fmi2SetString(Component c, const Ref r[], size_t n, const char *const v[]) { return 3; }
 
@@ -124,6 +161,18 @@ int fmi2DoStep(Component c, double t, double h, int no) {
 #endif
 #ifdef FAILS
   if (t > 0.0105) return 3;
+#endif
+#ifdef LED_PLACE
+  double *a = b->u + TOLD + 6, w = b->x[SPIN], turn = b->x[TURN], f[4], v[4];
+  for (int s = 0; s < 4; s++) {
+    double part = s == 0 ? 0 : s == 3 ? 1 : 0.5;
+    v[s] = w + (s ? part * h * f[s - 1] : 0);
+    f[s] = turning(b, turn + (s ? part * h * v[s - 1] : 0), b->old[0] + part * (a[0] - b->old[0]), b->old[1] + part * (a[1] - b->old[1]));
+  }
+  b->x[TURN] += h / 6 * (v[0] + 2 * v[1] + 2 * v[2] + v[3]);
+  b->x[SPIN] += h / 6 * (f[0] + 2 * f[1] + 2 * f[2] + f[3]);
+  b->old[0] = a[0]; b->old[1] = a[1]; b->time = t + h;
+  return 0;
 #endif
   for (int s = 0; s < 4; s++) {
     for (int i = 0; i < STATES; i++) y[i] = b->x[i] + (s == 0 ? 0 : s == 3 ? h : 0.5 * h) * (s ? k[s - 1][i] : 0);
