@@ -71,7 +71,7 @@ class CommonFormulas:
         self._lay(self.models)
         self._check()
         self.pivots = np.abs(self.motions.guards[:, : len(self.solved.pivots)])
-        self._extents = np.maximum(1.0, np.abs(self.motions.q).max(axis=1))
+        self.extents = np.maximum(1.0, np.abs(self.motions.q).max(axis=1))
         if self.solved.dependent:
             self.smallest = Smallest(self)
 
@@ -235,7 +235,7 @@ class CommonFormulas:
 
     def scales(self) -> dict[str, Array]:
         """What was taken from where models stood when their formulas were written, for checkpoints."""
-        own = {"pivots": self.pivots, "extents": self._extents}
+        own = {"pivots": self.pivots, "extents": self.extents}
         return own if self.smallest is None else own | {"rows": self.smallest.scale}
 
     def take_scales(self, scales: Mapping[str, Array]) -> None:
@@ -245,21 +245,9 @@ class CommonFormulas:
                 "Formulas: this checkpoint was taken at a place where rows of joints lose their grip; formulas cannot be written "
                 "there; resume from an earlier one, or run from the start."
             )
-        self.pivots, self._extents = np.asarray(scales["pivots"]), np.asarray(scales["extents"])
+        self.pivots, self.extents = np.asarray(scales["pivots"]), np.asarray(scales["extents"])
         if self.smallest is not None:
             self.smallest.scale = np.asarray(scales["rows"])
-
-    def _finite_and_closed(self, share: float) -> tuple[Any, Any]:
-        """What is no number, and which rows are open, of all models."""
-        motions = self.motions
-        with np.errstate(invalid="ignore"):
-            lost: Any = ~(np.isfinite(motions.q) & np.isfinite(motions.v) & np.isfinite(motions.a))
-            return lost, np.abs(motions.errors) > share * self._extents[:, None]
-
-    def astray(self, share: float) -> Array:
-        """Which models a step was too long for."""
-        lost, open_rows = self._finite_and_closed(share)
-        return np.asarray(lost.any(axis=1) | open_rows.any(axis=1))
 
     def wrong(self, share: float, held: Collection[int] = ()) -> tuple[int, str] | None:
         """The first model that a step lost, and why; `share` of its extent that constraints may be open by.
@@ -268,8 +256,9 @@ class CommonFormulas:
         """
         motions = self.motions
         count = len(self.solved.pivots)
-        lost, open_rows = self._finite_and_closed(share)
         with np.errstate(invalid="ignore"):
+            lost: Any = ~(np.isfinite(motions.q) & np.isfinite(motions.v) & np.isfinite(motions.a))
+            open_rows = np.abs(motions.errors) > share * self.extents[:, None]
             weak = ~(np.abs(motions.guards[:, :count]) > LOST_PIVOT * self.pivots)
             weak[list(held)] = False
             parting = motions.guards[:, count:] != 0.0

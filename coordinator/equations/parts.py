@@ -23,9 +23,16 @@ EASY = 2.0  # in fewer parts: then the next tick goes in these
 STATE = ("q", "v", "a", "powers")
 
 
-def too_long_for(common: CommonFormulas, share: float) -> Array:
-    """Which models a step was too long for; `share` of the extent that constraints may be open by."""
-    return np.logical_or(common.astray(share), common.motions.haste[:, 0] > HASTY)
+def too_long_for(common: CommonFormulas, share: float, rows: slice = slice(None)) -> Array:
+    """Which models a step was too long for; `share` of the extent that constraints may be open by.
+
+    Where numbers are not finite, `haste` is none either.
+    """
+    motions = common.motions
+    with np.errstate(invalid="ignore"):
+        slow = motions.haste[rows, 0] <= HASTY
+        closed = np.abs(motions.errors[rows]) <= share * common.extents[rows, None]
+    return np.asarray(np.logical_not(np.logical_and(slow, closed.all(axis=1))))
 
 
 def divide(
@@ -44,7 +51,7 @@ def divide(
             begin, end = time + h * part / parts, time + h * (part + 1) / parts
             common.step_of(k, begin, end - begin)
             works += motions.works[k]
-            most, right = max(most, float(motions.haste[k, 0])), not too_long_for(common, share)[k]
+            most, right = max(most, float(motions.haste[k, 0])), not too_long_for(common, share, slice(k, k + 1))[0]
             if not right:
                 break
         motions.works[k] = works

@@ -73,16 +73,15 @@ class Passages:
         long[[*held, *beside]] = False  # there accelerations are rounding, and parts would set out from it
         for k in map(int, np.flatnonzero(long) if common.system.companion is None else ()):
             parts[k] = divide(common, k, self._start(start, k, time), time, h, max(MORE, int(parts[k])), share)
-        beside = self._beside()
-        left = np.abs(motions.guards[: len(common.models), : self.count]) / common.pivots
         found: Held = {}
         for k in map(int, beside):
             known = held.get(k)
             one: dict[str, Any] = self._start(start, k, time) if known is None else known
             if known is None:
                 one["guards"], one["works"] = self._elsewhere(k, one, 0.0)["guards"], np.zeros(self.sizes["works"])
+            left = np.abs(motions.guards[k, : self.count]) / common.pivots[k]
             stood = np.abs(one["guards"][: self.count]) / common.pivots[k]
-            falls = ((left[k] < NEAR) & (left[k] < FALLEN * stood)).any() or (left[k] < LOST_PIVOT).any()
+            falls = ((left < NEAR) & (left < FALLEN * stood)).any() or (left < LOST_PIVOT).any()
             if falls and time + h - one["time"] <= LONGEST * dt:
                 found[k] = one | {"works": one["works"] + motions.works[k]}
                 self._between(k, one, time + h - one["time"])
