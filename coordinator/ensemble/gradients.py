@@ -28,6 +28,8 @@ from modular.errors import ModelError, RunWarning
 ROUNDING = 1e-14  # of what a run comes to: its steps round, and joints are closed to about as much
 DIFFERENCES, EXACT = "differences", "exact"
 PLACES = {1: (1,), 2: (-1, 1), 4: (-2, -1, 1, 2)}  # in steps
+LEFT_OUT = 1e-8  # of the largest derivative: where differences leave out more, they are taken over a shorter step
+LEAST_SHARE = 1e-8  # of what they left out: no step becomes shorter than a hundredth
 DOUBTFUL = 1e-3  # of the largest derivative of an answer: what both orders may differ by before that is said
 
 Numbers = Mapping[str, float]  # numbers of the model that go together, and how fast
@@ -175,16 +177,34 @@ def differences(
     steps = np.array(
         [step_of(model, together, offset, order) for together, offset in zip(ways.values(), offsets, strict=True)]
     )
-    places = np.array([0, *(place for _ in ways for place in PLACES[order])])
-    which = np.array([-1, *(k for k in range(len(ways)) for _ in PLACES[order])])
-    moves = np.tile(offsets, (len(places), 1))
-    moves[np.arange(1, len(places)), which[1:]] += places[1:] * steps[which[1:]]
-    runs = runs_of(model, dt, coupling, columns_of(model, ways, moves), until, record_every)
-    values = np.array([np.asarray(of(run), float) for run in runs])
-    _check_events(runs)
-    jacobian, error = np.empty((*values.shape[1:], len(ways))), np.empty((*values.shape[1:], len(ways)))
+
+    def over(steps: Array, asked: Sequence[int]) -> Gradient:
+        moves = np.tile(offsets, (1 + len(asked) * len(PLACES[order]), 1))
+        for row, (k, place) in enumerate(((k, place) for k in asked for place in PLACES[order]), 1):
+            moves[row, k] += place * steps[k]
+        runs = runs_of(model, dt, coupling, columns_of(model, ways, moves), until, record_every)
+        values = np.array([np.asarray(of(run), float) for run in runs])
+        _check_events(runs)
+        return _differenced([list(ways)[k] for k in asked], values, steps[list(asked)], order)
+
+    found = over(steps, range(len(ways)))
+    shorter = steps if order <= 2 else _shorter_where_bent(found)
+    again = np.flatnonzero(shorter < steps).tolist()
+    if again:  # as of sensitive motions: what differences leave out falls with the fourth power of the step
+        part = over(shorter, again)
+        for place, k in enumerate(again):
+            if part.error[..., place].max(initial=0.0) < found.error[..., k].max(initial=0.0):
+                found.jacobian[..., k], found.error[..., k] = part.jacobian[..., place], part.error[..., place]
+                found.steps[k] = shorter[k]
+    return found
+
+
+def _differenced(names: Sequence[str], values: Array, steps: Array, order: int) -> Gradient:
+    """From values of what was asked: where the model stands, then at the places of each number."""
+    count = len(PLACES[order])
+    jacobian, error = np.empty((*values.shape[1:], len(names))), np.empty((*values.shape[1:], len(names)))
     for k, step in enumerate(steps):
-        own = {int(place): values[1 + len(PLACES[order]) * k + i] for i, place in enumerate(PLACES[order])}
+        own = {int(place): values[1 + count * k + i] for i, place in enumerate(PLACES[order])}
         near = (own[1] - own[-1]) / (2.0 * step) if order > 1 else (own[1] - values[0]) / step
         if order <= 2:
             jacobian[..., k], error[..., k] = near, np.nan
@@ -193,8 +213,16 @@ def differences(
         jacobian[..., k] = (4.0 * near - far) / 3.0
         scale = max(float(np.abs(near).max(initial=0.0)), float(np.abs(far).max(initial=0.0)), 1e-300)
         error[..., k] = (far - near) ** 2 / scale + ROUNDING * np.abs(values[0]) / step
-    found = Gradient(tuple(ways), values[0], jacobian, error, steps)
-    return found
+    return Gradient(tuple(names), values[0], jacobian, error, steps.copy())
+
+
+def _shorter_where_bent(found: Gradient) -> Array:
+    """Steps with which next to nothing is left out of differences."""
+    axes = tuple(range(found.jacobian.ndim - 1))
+    largest, off = np.abs(found.jacobian).max(axis=axes, initial=0.0), found.error.max(axis=axes, initial=0.0)
+    bent = (off > LEFT_OUT * largest) & (off > ROUNDING * np.abs(found.value).max(initial=0.0) / found.steps * 100.0)
+    share = np.where(bent, np.maximum(LEFT_OUT * largest, 1e-300) / np.maximum(off, 1e-300), 1.0)
+    return np.asarray(found.steps * 2.0 ** np.floor(np.log2(np.clip(share, LEAST_SHARE, 1.0)) / 4.0))
 
 
 def step_of(model: Assembly, together: Mapping[str, float], offset: float, order: int) -> float:

@@ -1,8 +1,10 @@
 """Least squares where derivatives cost far more than tries: Levenberg's and Marquardt's steps, derivatives kept up by Broyden.
 
 Every step says how residuals changed along it, and derivatives are made to say the same (Broyden's formula, in numbers that are
-scaled by their size). They are differenced anew, roughly, where a step gains far less than they foretold, and with care once next
-to nothing is left to gain: the last steps and the covariance go by these.
+scaled by their size). They are differenced anew where a step gains far less than they foretold. At the end they are believed where
+residuals have followed them from the place at which they were taken to this one; elsewhere they are taken once more, and steps go
+on. Differences are taken both ways, which costs twice as much, only where the smallest singular values would drown in what
+differences one way leave out.
 
 D. W. Marquardt, "An algorithm for least-squares estimation of nonlinear parameters", J. SIAM 11 (1963) 431-441.
 C. G. Broyden, "A class of methods for solving nonlinear simultaneous equations", Math. Comp. 19 (1965) 577-593.
@@ -17,13 +19,16 @@ from typing import Protocol
 import numpy as np
 
 from modular.elements import Array
+from modular.one_thread import on_one_thread
 
 DAMPINGS = (0.1, 1.0, 10.0, 100.0)  # times what helped last, tried side by side
 START_DAMPING = 1e-3  # of the largest square of a scaled column
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e12
-SMALL_GAIN = 1e-10  # of the sum of squares: less is the end
-ROUGH_GAIN = 1e-4  # of it: from here on derivatives are taken with care
+SMALL_GAIN = 1e-4  # of the mean square: less is the end, a hundredth of a standard deviation
+NEAR, FAR = 1e-2, 1.0  # the same of what is foretold: little is left; derivatives that fail are worth being taken anew
 AS_FORETOLD, FAR_LESS = 0.75, 0.5  # of what a step was to gain: one more is tried alone; derivatives are taken anew
+FOLLOWED = 0.02  # of how far residuals went since derivatives were taken: what these may have missed of it
+WIDE = 1e-4  # of the largest singular value: smaller ones need derivatives that are taken with care
 
 
 class Asked(Protocol):
@@ -50,8 +55,8 @@ class Place:
     damping: float = START_DAMPING
     several: bool = True  # whether several dampings are tried
     here: bool = True  # whether derivatives were taken at this very place
-    careful: bool = False  # whether they were taken with care, here or a little before
-    sum_then: float = np.inf  # of the squares where that was
+    careful: bool = False  # whether they were taken with care, here or before
+    taken: tuple[Array, Array, Array] | None = None  # where they were: offsets, residual, and what was found
 
     @property
     def sum(self) -> float:
@@ -62,30 +67,48 @@ class Place:
         """Take derivatives anew."""
         self.residual, self.jacobian = asked.look(self.offsets, roughly=roughly)
         self.here, self.careful = True, not roughly
-        self.sum_then = np.inf if roughly else self.sum
+        self.taken = self.offsets, self.residual, self.jacobian
+
+    def followed(self) -> bool:
+        """Whether residuals went as the derivatives had it since these were taken."""
+        if self.taken is None:
+            return False
+        offsets, residual, jacobian = self.taken
+        straight = jacobian @ (self.offsets - offsets)
+        bent = self.residual - residual - straight
+        return bool(np.linalg.norm(bent) <= FOLLOWED * np.linalg.norm(straight))
 
 
-def least_squares(asked: Asked, count: int, max_iterations: int) -> Place:
-    """Where residuals are smallest, from nothing on; derivatives there are taken with care."""
-    place = Place(np.zeros(count), np.empty(0), np.empty((0, count)))
+def least_squares(
+    asked: Asked, start: Array, max_iterations: int, *, damping: float | None = None, gain: float = SMALL_GAIN, last: bool = True
+) -> Place:  # fmt: skip
+    """Where residuals are smallest; derivatives that are told are right there.
+
+    `damping`: of the first step, where one is known; `gain`: of the mean square, less of which ends it; without `last` derivatives
+    at the end are those that there are.
+    """
+    place = Place(np.array(start, float), np.empty(0), np.empty((0, len(start))))
+    if damping is not None:
+        place.damping, place.several = damping, False
     place.look(asked, roughly=True)
-    while place.iterations < max_iterations and _step(asked, place):
+    while place.iterations < max_iterations and _step(asked, place, gain, last):
         pass
-    if not place.careful or place.sum_then - place.sum > ROUGH_GAIN * place.sum:
-        place.look(asked, roughly=False)
+    if last and not _believed(asked, place):
+        _look_at_the_end(asked, place)
     return place
 
 
-def _step(asked: Asked, place: Place) -> bool:
+def _step(asked: Asked, place: Place, enough: float, last: bool) -> bool:
     """One step, or what has to come before; whether there may be another."""
     sizes, before = asked.sizes(place.offsets), place.sum
+    mean = before / max(1, len(place.residual))
     scaled = place.jacobian * sizes
     largest = float((scaled**2).sum(axis=0).max(initial=0.0))
     if before == 0.0 or largest == 0.0:
         return False
     place.iterations += 1
     tried = np.minimum(place.damping * np.array(DAMPINGS[: None if place.several else 1]), MOST_DAMPING)
-    steps = np.array([_damped(scaled, place.residual, each * largest) for each in tried])
+    steps = _damped(scaled, place.residual, tried * largest)
     found = asked.residuals(place.offsets + steps * sizes)
     sums = np.array([np.inf if each is None else float(each @ each) for each in found])
     best = int(np.argmin(sums))
@@ -97,25 +120,27 @@ def _step(asked: Asked, place: Place) -> bool:
                 scaled = _told(scaled, steps[k], there - place.residual)
         place.jacobian = scaled / sizes
     if after is None or not gain > 0.0:
-        return _go_on_without(asked, place, near=foretold <= ROUGH_GAIN * before)
+        return _go_on_without(asked, place, near=foretold <= NEAR * mean, last=last)
     place.offsets, place.residual = place.offsets + steps[best] * sizes, after
     place.damping, place.here = max(float(tried[best]), LEAST_DAMPING), False
-    place.several = gain < AS_FORETOLD * foretold
-    if gain <= (SMALL_GAIN if place.careful else ROUGH_GAIN) * before:
-        if place.careful:
+    place.several = gain < AS_FORETOLD * foretold and foretold > FAR * mean
+    if gain <= enough * mean:
+        if not last or _believed(asked, place):
             return False
-        place.look(asked, roughly=False)
-    elif gain < FAR_LESS * foretold:
+        _look_at_the_end(asked, place)
+    elif gain < FAR_LESS * foretold and foretold > FAR * mean:
         place.look(asked, roughly=True)
     return True
 
 
-def _go_on_without(asked: Asked, place: Place, *, near: bool) -> bool:
+def _go_on_without(asked: Asked, place: Place, *, near: bool, last: bool) -> bool:
     """After tries of which none gained anything: more of them, better derivatives, or shorter steps; `near`: little is left."""
-    if not place.several:
+    if near and (not last or _believed(asked, place)):
+        return False
+    if near:
+        _look_at_the_end(asked, place)
+    elif not place.several:
         place.several = True
-    elif near and not (place.here and place.careful):
-        place.look(asked, roughly=False)
     elif not place.here:
         place.look(asked, roughly=True)
     else:
@@ -123,13 +148,33 @@ def _go_on_without(asked: Asked, place: Place, *, near: bool) -> bool:
     return place.damping < MOST_DAMPING
 
 
+def _believed(asked: Asked, place: Place) -> bool:
+    """Whether derivatives say enough of the place where they are used."""
+    return place.followed() and (place.careful or _is_wide(asked, place))
+
+
+def _is_wide(asked: Asked, place: Place) -> bool:
+    """Whether all singular values stand out from what differences one way leave out."""
+    singular = np.linalg.svd(place.jacobian * asked.sizes(place.offsets), compute_uv=False)
+    return bool(singular.min(initial=np.inf) >= WIDE * singular.max(initial=0.0))
+
+
+def _look_at_the_end(asked: Asked, place: Place) -> None:
+    """Derivatives by which the answer goes."""
+    place.look(asked, roughly=_is_wide(asked, place))
+    if not place.careful and not _is_wide(asked, place):
+        place.look(asked, roughly=False)
+
+
 def _told(jacobian: Array, step: Array, change: Array) -> Array:
     """Derivatives that say of a step what it said."""
     return np.asarray(jacobian + np.outer(change - jacobian @ step, step) / float(step @ step))
 
 
-def _damped(jacobian: Array, residual: Array, damping: float) -> Array:
-    """The step that leaves least, as far as it is not too long."""
+@on_one_thread
+def _damped(jacobian: Array, residual: Array, dampings: Array) -> Array:
+    """The steps that leave least, as far as they are not too long, one for each damping."""
     p = jacobian.shape[1]
-    whole = np.vstack([jacobian, np.sqrt(damping) * np.eye(p)])
-    return np.asarray(np.linalg.lstsq(whole, np.concatenate([-residual, np.zeros(p)]), rcond=None)[0])
+    q, r = np.linalg.qr(jacobian)
+    right = np.concatenate([-(q.T @ residual), np.zeros(p)])
+    return np.array([np.linalg.lstsq(np.vstack([r, np.sqrt(d) * np.eye(p)]), right, rcond=None)[0] for d in dampings])

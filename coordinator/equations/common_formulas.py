@@ -7,7 +7,7 @@ of every model give, constraints, rates, and M a + G^T lambda - Q = 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,12 +27,13 @@ from coordinator.equations.one_of_many import (
     numbers_of_bodies,
 )
 from coordinator.equations.parameters import numbers_of_gravity
+from coordinator.equations.parts import HASTY, MOST
 from coordinator.equations.runge_kutta import Motions
 from coordinator.equations.smallest import Smallest
 from coordinator.equations.solved import LOOSE, LOST_PIVOT
 from coordinator.system import System
 from modular.elements import TIME, Array, Indices
-from modular.errors import CouplingError
+from modular.errors import CouplingError, ModelError
 from modular.tiles import Tiles
 
 CODE = "formulas"  # of models that run one after the other, where they share it
@@ -78,8 +79,8 @@ class CommonFormulas:
         self.functions, self._loop = code.functions, code.loop
         self._lay(self.models)
         self._check()
-        self._pivots = np.abs(self.motions.guards[:, : len(self.solved.pivots)])
-        self._extents = np.maximum(1.0, np.abs(self.motions.q).max(axis=1))
+        self.pivots = np.abs(self.motions.guards[:, : len(self.solved.pivots)])
+        self.extents = np.maximum(1.0, np.abs(self.motions.q).max(axis=1))
         if self.solved.dependent:
             self.smallest = Smallest(self)
 
@@ -189,7 +190,7 @@ class CommonFormulas:
         self.tell(a=a, multipliers=multipliers, errors=gaps)
         equations.at(time)
         bias = equations.bias(q, v)
-        errors, jacobian, loads = equations.errors(), equations.jacobian(), self._loads(time)
+        errors, jacobian, loads = equations.errors(), equations.jacobian(), self.loads(time)
         pull, inertia, turn = jacobian.T @ multipliers, equations.mass @ a, jacobian @ a
         follow = self.rows[:, self.solved.dependent]  # from others only where constraints are obeyed
         turn[follow] = bias[follow] = 0.0
@@ -204,7 +205,7 @@ class CommonFormulas:
                 off = np.maximum(off, well * np.abs(left[places]).max(axis=1) / np.maximum(largest, NOTHING))
         return off
 
-    def _loads(self, time: float) -> Array:
+    def loads(self, time: float) -> Array:
         """What tables say that pulls at all models, at each with its own gravity, in which it is linear."""
         equations, system = self.equations, self.system
         first = equations.forces(time)
@@ -240,34 +241,51 @@ class CommonFormulas:
         """All models by one step."""
         self.motions.run(self._loop, self.system.elements, time, h)
 
+    def step_of(self, k: int, time: float, h: float) -> None:
+        """One model by a step of its own, or no more than what holds where it stands."""
+        self.motions.run(self._loop, self.system.elements, time, h, k)
+
     def rest(self, time: float) -> None:
         """What holds where all stand."""
         self.motions.run(self._loop, self.system.elements, time, 0.0)
 
     def scales(self) -> dict[str, Array]:
         """What was taken from where models stood when their formulas were written, for checkpoints."""
-        own = {"pivots": self._pivots, "extents": self._extents}
+        own = {"pivots": self.pivots, "extents": self.extents}
         return own if self.smallest is None else own | {"rows": self.smallest.scale}
 
     def take_scales(self, scales: Mapping[str, Array]) -> None:
-        """Take them from a checkpoint."""
-        self._pivots, self._extents = np.asarray(scales["pivots"]), np.asarray(scales["extents"])
+        """Take them from a checkpoint; those that were taken where rows lose their grip have other formulas."""
+        if scales.keys() != self.scales().keys() or np.shape(scales["pivots"]) != self.pivots.shape:
+            raise ModelError(
+                "Formulas: this checkpoint was taken at a place where rows of joints lose their grip; formulas cannot be written "
+                "there; resume from an earlier one, or run from the start."
+            )
+        self.pivots, self.extents = np.asarray(scales["pivots"]), np.asarray(scales["extents"])
         if self.smallest is not None:
             self.smallest.scale = np.asarray(scales["rows"])
 
-    def wrong(self, share: float) -> tuple[int, str] | None:
-        """The first model that a step lost, and why; `share` of its extent that constraints may be open by."""
+    def wrong(self, share: float, held: Collection[int] = ()) -> tuple[int, str] | None:
+        """The first model that a step lost, and why; `share` of its extent that constraints may be open by.
+
+        `held`: models that go over a place where rows lose their grip (passages.py).
+        """
         motions = self.motions
         count = len(self.solved.pivots)
         with np.errstate(invalid="ignore"):
             lost: Any = ~(np.isfinite(motions.q) & np.isfinite(motions.v) & np.isfinite(motions.a))
-            weak = ~(np.abs(motions.guards[:, :count]) > LOST_PIVOT * self._pivots)
-            open_rows = np.abs(motions.errors) > share * self._extents[:, None]
+            open_rows = np.abs(motions.errors) > share * self.extents[:, None]
+            weak = ~(np.abs(motions.guards[:, :count]) > LOST_PIVOT * self.pivots)
+            weak[list(held)] = False
             parting = motions.guards[:, count:] != 0.0
             if parting.any():
                 largest = np.maximum(1.0, np.abs(motions.a).max(axis=1, initial=0.0))
                 parting = ~(np.abs(motions.guards[:, count:]) <= LOOSE * largest[:, None])
-        every = (lost, open_rows, weak, parting)
+            hasty = motions.haste > HASTY
+            hasty[list(held)] = False
+            if self.system.companion is not None:
+                hasty[:] = False  # tangents go by whole ticks
+        every = (lost, open_rows, weak, parting, hasty)
         if not any(each.any() for each in every):  # of many that are right all numbers are looked at as one
             return None
         bad = np.flatnonzero(np.any(np.concatenate(every, axis=1), axis=1))
@@ -279,6 +297,8 @@ class CommonFormulas:
         for owner, changed in zip(owners, [*weak[k], *parting[k]], strict=True):
             if changed:
                 return k, f"rows of '{self.models[k].get(owner, owner)}' depend on others in another way than before"
+        if not open_rows[k].any():
+            return k, f"forces are stiffer than a part of {MOST} of the step"
         r = int(np.flatnonzero(open_rows[k])[0])
         return (
             k,

@@ -20,6 +20,7 @@ from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.solver import State
 from coordinator.couplings.centralized.whole import REST_SPEED_TOLERANCE, Whole, swiftest
 from coordinator.equations import need_sympy
+from coordinator.equations.parts import kept, parts_in
 from coordinator.system import System
 from modular.elements import Array
 from modular.errors import CouplingError, ModelError
@@ -28,6 +29,7 @@ from modular.one_thread import on_one_thread
 if TYPE_CHECKING:
     from coordinator.equations.books import Books
     from coordinator.equations.common_formulas import CommonFormulas
+    from coordinator.equations.passages import Passages
 
 
 class Companion(Protocol):
@@ -67,6 +69,7 @@ class Formulas(Whole):
         need_sympy("the code of Formulas()")
         from coordinator.equations.books import Books
         from coordinator.equations.common_formulas import CommonFormulas
+        from coordinator.equations.passages import Passages
 
         equations = self.equations_of(system)
         companion: Companion | None = system.companion
@@ -76,7 +79,12 @@ class Formulas(Whole):
             raise
         except ModelError as error:
             raise CouplingError(f"Formulas: {error}") from error
-        system.cache = {"equations": equations, "formulas": common, "books": Books(common)}
+        system.cache = {
+            "equations": equations,
+            "formulas": common,
+            "books": Books(common),
+            "passages": Passages(common),
+        }
         if companion is not None:
             companion.configured(system, common)
 
@@ -133,11 +141,14 @@ class Formulas(Whole):
             system.memory["powers"] = common.motions.powers[: len(common.models)].copy()
         common.read(q, v, system.memory["a"])
         common.motions.powers[: len(common.models)] = system.memory["powers"]
-        common.step(time, h)
+        passages: Passages = system.cache["passages"]
+        held, parts = passages.read(system.memory.get("passages")), parts_in(system.memory, len(common.models))
+        set_out = (q, v, system.memory["a"], system.memory["powers"])
+        held = passages.step(set_out, held, parts, time, h, dt, OPEN)
         system.evaluations += 13
         state = State(*(np.empty(size) for size in (*(equations.size,) * 3, equations.rows)))
         common.tell(q=state.q, v=state.v, a=state.a, multipliers=state.multipliers)
-        wrong = common.wrong(OPEN)
+        wrong = common.wrong(OPEN, held if system.companion is None else ())
         if wrong is not None:
             model, reason = wrong
             system.cache["reason"] = f"Formulas found no next state: {reason}"
@@ -146,10 +157,18 @@ class Formulas(Whole):
                 own[common.columns[model]] = np.nan_to_num(v[common.columns[model]])
             equations.go(q, v)
             return swiftest(equations, own)
+        passages.tell(held, state, system.memory["multipliers"], time + h)
         before = State(q, v, system.memory["a"], state.multipliers)
         along = {} if system.companion is None else system.companion.advanced(system, before, state, time, h)
         powers = common.motions.powers[: len(common.models)].copy()
-        system.memory = {"a": state.a, "multipliers": state.multipliers, "powers": powers, **along}
+        system.memory = {
+            "a": state.a,
+            "multipliers": state.multipliers,
+            "powers": powers,
+            **along,
+            **passages.pack(held),
+            **kept(parts),
+        }
         self.show(system, equations, state, time + h)
         books: Books = system.cache["books"]
         books.account(system, h)

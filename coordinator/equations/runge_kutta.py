@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import os
 from concurrent.futures import ThreadPoolExecutor
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import modular.lane_functions  # formulas may ask for sines of lanes  # noqa: F4
 from coordinator.engine.threads import cores
 from modular.blocks import like, shaped
 from modular.elements import Array, Elements
+from modular.kernel import kernel
 from modular.lane_rows import fetch, store
 from modular.lanes import LANES, lanes
 from modular.loop import NO_FAILED_ROW, Loop
@@ -31,6 +33,8 @@ WEIGHTS = np.ascontiguousarray(  # the last row: the end of a step
 )
 TIMES = np.append(dop853_coefficients.C[:STAGES], 1.0)
 MODELS_PER_THREAD = 512  # from which on another thread pays
+ROUNDING = 1e-9  # of accelerations: what they may differ by and say nothing
+LEAST = 1e-300
 CORRECTIONS = 2  # of places after a step: after the first they are off by the square of what they were off by
 
 
@@ -47,6 +51,7 @@ class Motions(Table):
     more: Array
     powers: Array
     works: Array
+    haste: Array
     time: float
     step: float
 
@@ -63,13 +68,17 @@ class Motions(Table):
         self.column("more", more)  # what else is asked for where a model stands
         self.column("powers", powers)  # of forces and joints, by lines of their ledgers [W]
         self.column("works", powers)  # what these did in the last step [J]
+        self.column("haste", 1)  # in how many time constants of the swiftest force the last step went
         self.fixed("time")
         self.fixed("step")
 
-    def run(self, loop: Loop, elements: Elements, time: float, step: float) -> None:
-        """All models; each is worked out by itself, so the bits do not depend on the number of threads."""
+    def run(self, loop: Loop, elements: Elements, time: float, step: float, one: int | None = None) -> None:
+        """All models, or one of them; each is worked out by itself, so the bits do not depend on the number of threads."""
         self.time, self.step = time, step
         loop.address(self, elements)  # compiled once
+        if one is not None:
+            loop(self, elements, one, one + 1)
+            return
         threads = max(1, min(cores(), self.count // MODELS_PER_THREAD))
         if threads == 1:
             loop(self, elements, 0, self.count)
@@ -87,10 +96,27 @@ def _threads(process: int) -> ThreadPoolExecutor:
 def _room(motions: Any) -> list[tuple[int, ...]]:
     names = ("q", "multipliers", "guards", "more", "powers")
     (n,), (m,), (guards,), (more,), (powers,) = (motions.shape_of(name) for name in names)
-    return [(STAGES, n), (STAGES, n), (n,), (n,), (n + m + guards + more + powers,), (n + m,), (n,)]
+    return [(STAGES, n), (STAGES, n), (n,), (n,), (n + m + guards + more + powers,), (n + m,), (n,), (n,)]
 
 
 room_of = shaped(lanes, _room)
+
+
+@kernel
+def haste_of(n: int, h: float, x: Any, u: Any, a: Any, there: Any, kq: Any, kv: Any) -> Any:
+    """h lambda, from the end of a step and its last stage, which is near: lambda^2 |dq| + lambda |dv| = |da|.
+
+    What accelerations differ by for rounding counts little. Hairer, Norsett, Wanner, section IV.2 of the second volume (2.2), which
+    take |dy'| / |dy|.
+    """
+    dq, dv, da, size = 0.0 * h * x[0], 0.0 * h * x[0], 0.0 * h * x[0], 0.0 * h * x[0]
+    for i in range(n):
+        dq += (x[i] - there[i]) * (x[i] - there[i])
+        dv += (u[i] - kq[STAGES - 1, i]) * (u[i] - kq[STAGES - 1, i])
+        da += (a[i] - kv[STAGES - 1, i]) * (a[i] - kv[STAGES - 1, i])
+        size += a[i] * a[i]
+    pulled, paced = h * h * sqrt(da), h * sqrt(dv) + ROUNDING * h * h * sqrt(size)
+    return 2.0 * pulled / (paced + sqrt(paced * paced + 4.0 * sqrt(dq) * pulled) + LEAST)
 
 
 def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
@@ -105,7 +131,8 @@ def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
         q, v, a, p = like(motions.q), like(motions.v), like(motions.a), like(motions.parameters)
         multipliers, errors, guards = like(motions.multipliers), like(motions.errors), like(motions.guards)
         more, powers, works = like(motions.more), like(motions.powers), like(motions.works)
-        kq, kv, x, u, found, moved, paced = room_of(motions)
+        kq, kv, x, u, found, moved, paced, there = room_of(motions)
+        haste = like(motions.haste)
         n, m = q.shape[0], multipliers.shape[0]
         behind = n + m + guards.shape[0] + more.shape[0]
         t, h = motions.time, motions.step
@@ -144,10 +171,12 @@ def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
                 rates(t + TIMES[s] * h, x, u, p, p, found)
                 if s < STAGES:
                     for i in range(n):
+                        there[i] = x[i]
                         kq[s, i] = u[i]
                         kv[s, i] = found[i]
                     for i in range(works.shape[0]):
                         works[i] += h * WEIGHTS[STAGES, s] * found[behind + i]
+            haste[0] = haste_of(n, h, x, u, found, there, kq, kv)
             for i in range(n):
                 q[i] = x[i]
                 v[i] = u[i]
@@ -170,6 +199,7 @@ def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
             store(more, motions.more, k, stop)
             store(powers, motions.powers, k, stop)
             store(works, motions.works, k, stop)
+            store(haste, motions.haste, k, stop)
         return NO_FAILED_ROW
 
     return Loop(step_loop)

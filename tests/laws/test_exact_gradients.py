@@ -117,6 +117,17 @@ def test_twenty_numbers_of_a_double_pendulum_have_the_derivatives_of_a_reference
     assert np.abs(found.of("u0")).max() < 1e-13  # the mass at the pivot moves nothing
 
 
+@pytest.mark.filterwarnings("ignore::modular.errors.VerdictWarning")
+def test_differences_of_twenty_numbers_are_taken_again_where_the_motion_is_sensitive():
+    """Over one step alone they would be off by 5e-5."""
+    tip = lambda run: run.position("lower.end")[-1]  # noqa: E731
+    found = gradient(pulled(), 5e-3, Formulas(), of=tip, by=BY, until=5.0, record_every=1000)
+    exact = np.array([SLOPES[name] for name in BY]).T
+    off = np.abs(found.jacobian - exact)
+    assert off.max() <= 1e-8 * np.abs(exact).max()
+    assert (off <= 20.0 * found.error + 1e-11).all()
+
+
 # --- events ----------------------------------------------------------------------------------------------------------------
 
 GX, GY, GAP, UNTIL, PACE = 2.0, -9.0, 0.7, 1.4, 0.3

@@ -150,5 +150,5 @@ def test_where_there_is_no_derivative_it_is_refused_or_said():
             record_every=50,
         )
     with pytest.warns(RunWarning, match="do not agree"):
-        gradient(double_pendulum(), 4e-3, Glued(), of=lambda run: np.sin(1e5 * run.position("lower.end")[-1, 0]),
+        gradient(double_pendulum(), 4e-3, Glued(), of=lambda run: np.sin(1e6 * run.position("lower.end")[-1, 0]),
                  by=["lower.masses.1"], until=0.8, record_every=50)  # fmt: skip

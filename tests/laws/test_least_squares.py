@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from scipy import optimize
@@ -48,11 +50,34 @@ class Swing:
 @pytest.mark.parametrize("start", [(1.7, 0.5, 3.2, 1.3, 0.25), (4.0, 0.1, 2.6, 2.0, 0.6), (0.8, 2.0, 2.5, 0.9, -0.5)])
 def test_it_finds_what_another_program_finds_with_few_derivatives(noise, start):
     asked = Swing(noise, start)
-    found = least_squares(asked, 5, 60)
+    found = least_squares(asked, np.zeros(5), 60)
     other = optimize.least_squares(
         asked.of, np.zeros(5), x_scale=np.abs(start), method="lm", ftol=1e-15, xtol=1e-15, gtol=1e-15
     )
     assert found.sum == pytest.approx(2.0 * other.cost, rel=1e-6, abs=1e-12)
     assert found.offsets == pytest.approx(other.x, rel=1e-4, abs=1e-6)
-    assert np.allclose(found.jacobian, other.jac, rtol=1e-3, atol=1e-3 * np.abs(other.jac).max())
-    assert not asked.looks[-1] and asked.looks.count(False) <= 3 and len(asked.looks) < found.iterations
+    assert np.allclose(found.jacobian, other.jac, atol=0.02 * np.abs(other.jac).max())
+    assert all(asked.looks) and len(asked.looks) < found.iterations  # differences one way are enough
+
+
+def test_what_is_hardly_told_apart_is_differenced_with_care():
+    """Of two numbers that act nearly alike differences one way would tell too much."""
+    ways = np.random.default_rng(4).normal(size=(40, 2))
+    ways[:, 1] = ways[:, 0] + 1e-6 * ways[:, 1]
+
+    class Alike:
+        looks: ClassVar[list[bool]] = []
+
+        def residuals(self, places):
+            return [ways @ (place - (0.3, 0.2)) + 1e-3 for place in places]
+
+        def sizes(self, offsets):
+            return np.ones(2)
+
+        def look(self, offsets, *, roughly):
+            self.looks.append(roughly)
+            return self.residuals([offsets])[0], ways + (1e-4 if roughly else 0.0)
+
+    found = least_squares(Alike(), np.zeros(2), 20)
+    assert Alike.looks[0] and not Alike.looks[-1]
+    assert np.linalg.cond(found.jacobian) > 1e5
