@@ -59,6 +59,9 @@ def study(
             help="Reference for the errors: any coupling. Default: an adaptive centralized solution to twelve digits.",
         ),
     ] = None,
+    rule: Annotated[
+        str | None, typer.Option(metavar="NAME,…", help="Stiffness rules, as --sweep rule=stable,shannon has them.")
+    ] = None,
     reference_dt: Annotated[
         float | None,
         typer.Option(
@@ -133,6 +136,7 @@ def study(
     A case that diverges is a result. Exit code: 0 done, 2 refused, 130 interrupted.
     """
     console = console_for()
+    sweep = [*(sweep or []), *([f"rule={rule}"] if rule else [])] or None
     if vary:
         from scenarios.commands.study_varied import study_varied
 
