@@ -299,6 +299,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
                         shown = now
                         progress(self)
         except KeyboardInterrupt:
+            self.bound_for = self.tick  # as if it had been told to end here
             with nullcontext() if self.distributed_run is None else self.distributed_run.with_short_timeout():
                 if checkpoints is not None and self.whole:
                     checkpoints.try_to_write(self, until)
