@@ -64,9 +64,9 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
     """Steps an assembly by integer ticks of `dt` seconds; works on its own copy of the model.
 
     `coupling`: how joints hold, an object such as `Glued(4)`, or its name as the command line takes it, such as "glued(order=4)".
-    `record_every`: ticks between two samples. `project_velocities`: let initial velocities that violate a joint be
-    corrected by impulses (the energy they take is booked); otherwise they are refused. `leak_limit`: warn, and log an
-    alarm, when the ledger of a joint or force leaks more than this [J]. `threads`: as many as pay unless said otherwise; the
+    `record_every`: ticks between two samples; where a run ends is one more. `project_velocities`: let initial velocities that
+    violate a joint be corrected by impulses (the energy they take is booked); otherwise they are refused. `leak_limit`: warn, and
+    log an alarm, when the ledger of a joint or force leaks more than this [J]. `threads`: as many as pay unless said otherwise; the
     results are the same bits for any number. `workers`: a number of processes that move a part of the bodies each, or the
     bodies of each by its name; the same bits again. `launcher`: where those processes are: "processes" on this machine, "here",
     one after the other in this one, or a `LaunchConfig`.
@@ -296,6 +296,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
                         shown = now
                         progress(self)
         except KeyboardInterrupt:
+            self.bound_for = self.tick  # as if it had been told to end here
             with nullcontext() if self.distributed_run is None else self.distributed_run.with_short_timeout():
                 if checkpoints is not None and self.whole:
                     checkpoints.try_to_write(self, until)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -26,9 +26,11 @@ from components.forces.coordinate import (
     scratch_of,
     unit_of,
 )  # fmt: skip
+from components.forces.torsion_spring import TableSprings
 from modular import friction_rows
 from modular.compliant import CompliantRows
-from modular.elements import GAIN_STEP, RIGID_BODY_MOTIONS, STEP, TIME, Array
+from modular.elements import GAIN_STEP, RIGID_BODY_MOTIONS, STEP, TIME, Array, Elements, Indices
+from modular.errors import ModelError
 from modular.force import Force
 from modular.friction_rows import HOLDS, FrictionRows
 from modular.joint import JointForm
@@ -107,9 +109,23 @@ class Friction(AlongCoordinate):
         """Any, where it is found and its switches are located."""
         return self.order if self.stiffness is not None else None
 
-    def new_stack(self, dimension: int) -> Frictions:
-        """An empty stack of frictions."""
-        return Frictions(self.measure, dimension)
+    def kind(self) -> Hashable:
+        """What is viscous alone is a damper, and stands among springs: it has no memory and needs no step, and has formulas."""
+        return super().kind() if self.dry > 0.0 else (TableSprings, self.measure)
+
+    def new_stack(self, dimension: int) -> Frictions | TableSprings:
+        """An empty stack of frictions, or of dampers."""
+        return Frictions(self.measure, dimension) if self.dry > 0.0 else TableSprings(self.measure, dimension)
+
+    @property
+    def points(self) -> Array:
+        """Of the line of force of a damper: no force anywhere."""
+        return np.array([[0.0, 0.0], [1.0, 0.0]])
+
+    @property
+    def damping(self) -> float:
+        """What is viscous, as a damper has it."""
+        return self.viscous
 
     @classmethod
     def example(cls, dimension: int = 3) -> Self:
@@ -140,6 +156,15 @@ class Frictions(AlongCoordinates):
         self.column("aside")
         self.column("shown", 2)
         self.loops["request_load"] = request_friction_load_loop
+
+    def refuse_undecided(self, rows: Indices, elements: Elements) -> None:
+        """What holds here is a spring, and no step says how stiff."""
+        name, (dry, viscous) = self.names[int(rows[0])], self.law[int(rows[0]), :2]
+        raise ModelError(
+            f"friction '{name}' holds by a spring whose stiffness is derived from the step, and here no step limits it. Let it "
+            f"hold as a spring of yours does, Friction({dry:g}, stiffness=…), or leave out what is dry, "
+            f"Friction(0.0, viscous={viscous:g})."
+        )
 
     @property
     def slips(self) -> bool:

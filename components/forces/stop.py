@@ -52,6 +52,9 @@ class Stop(AlongCoordinate):
     slow: float = 2e-2
 
     what: ClassVar[str] = "stop"
+    between_limits: ClassVar[bool] = (
+        True  # a model is the same without it, as long as it is open; a clearance holds a model together
+    )
 
     def check(self, name: str, dimension: int) -> list[str]:
         """Stops that stop nothing."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 
@@ -123,6 +123,18 @@ class TableSpring(AlongCoordinate):
         return cls((0.2, 0.5, 0.9, 1.1), (-9.0, 0.0, 15.0, 30.0), 0.4)
 
 
+class LineOfForce(Protocol):
+    """What stands among springs."""
+
+    @property
+    def points(self) -> Array:
+        """Of its line of force."""
+
+    @property
+    def damping(self) -> float:
+        """What comes beside it."""
+
+
 class TableSprings(AlongCoordinates):
     """Springs with lines of force, one row each."""
 
@@ -158,8 +170,8 @@ class TableSprings(AlongCoordinates):
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a spring in."""
-        assert isinstance(force, TorsionSpring | TableSpring)
-        row, given = self.take(name, force, first), force.points
+        line = cast(LineOfForce, force)
+        row, given = self.take(name, force, first), line.points
         if len(given) > self.points.shape[1]:
             self.widen("points", len(given))
         self.points[row, : len(given), :2] = given
@@ -168,8 +180,8 @@ class TableSprings(AlongCoordinates):
         self.points[row, : len(given), 2] -= _least(given, self.points[row, : len(given), 2])
         self.number[row] = len(given)
         slopes = np.diff(given[:, 1]) / np.diff(given[:, 0])
-        self.damping[row] = force.damping
-        self.gains[row] = max(float(slopes.max()), 0.0), force.damping, 0.0
+        self.damping[row] = line.damping
+        self.gains[row] = max(float(slopes.max()), 0.0), line.damping, 0.0
 
 
 def _least(points: Array, energy: Array) -> float:

@@ -202,7 +202,11 @@ def _of_run(folder: Path, last: Mapping[str, Any]) -> list[Segment]:
             f"'{folder}' holds {len(run)} samples, but its checkpoint belongs to a run of {last['taken']}; they were "
             "mixed."
         )
-    return list(run.segments)
+    segments = list(run.segments)
+    for _ in range(int(last.get("ends", 0))):  # modular 0.1 has none
+        end = segments.pop()
+        segments += [end.trimmed(end.used - 1)] if end.used > 1 else []
+    return segments
 
 
 def _simulation(

@@ -162,6 +162,7 @@ class _Along:
     def __init__(self, beginning: Beginning, every: int, instant: Callable[..., Array | float]) -> None:
         self.beginning, self.every, self.instant = beginning, every, instant
         self.samples: dict[int, Motion] = {}
+        self._latest = 0
         self.sizes: list[Array] = []  # of tangents after each step, (directions,)
         self.extent = 1.0
         self.where: dict[str, slice] = {}  # columns of each body, in the order of the formulas
@@ -228,8 +229,9 @@ class _Along:
         return {"dq": table.dq[:n].copy(), "dv": table.dv[:n].copy(), "da": table.da[:n].copy()}
 
     def _keep(self, tick: int, found: Mapping[str, Array]) -> None:
-        if tick % self.every == 0:
-            self.samples[tick] = {
-                name: (found["dq"][:, own], found["dv"][:, own], found["da"][:, own])
-                for name, own in self.where.items()
-            }
+        if self._latest % self.every:
+            self.samples.pop(self._latest, None)
+        self._latest = tick  # where it may end
+        self.samples[tick] = {
+            name: (found["dq"][:, own], found["dv"][:, own], found["da"][:, own]) for name, own in self.where.items()
+        }

@@ -25,7 +25,8 @@ def equations(model: Assembly, *, numbers: bool = False) -> Written:
     """The equations of a model as expressions of sympy: M, Q, phi by joint, G and gamma.
 
     Parameters have names (`upper.mass`, `spring.stiffness`, `gravity`); with `numbers` their values stand there. What has no
-    formula (contacts, laws in Python, controllers) is refused by name.
+    formula (contacts, laws in Python, controllers) is refused by name. Stops that are open are left out, and told (`.open`): the
+    equations hold as long as they are.
     """
     need_sympy("the equations of a model in symbols")
     from coordinator.equations.writing import write

@@ -85,8 +85,10 @@ def _parts(written: Written) -> Iterator[tuple[str, Any]]:
     for name, rows in written.rows_of.items():
         yield "heading", f"Joint {name}: {type(written.model.joint_edges[name].joint).__name__}"
         yield "formulas", list(_constraints(written, printer, rows))
-    if written.notes:
+    if written.notes or written.open:
         yield "heading", "Where this holds"
+        for name, what in written.open.items():
+            yield "words", f"{name}: as long as it does not act, {what}; it has no formula and is left out"
         for name, expressions in written.notes.items():
             shown = ", ".join(f"${printer(one)} \\neq 0$" for one in expressions[:3])
             yield "words", f"{name}: {shown}"

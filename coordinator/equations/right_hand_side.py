@@ -14,6 +14,7 @@ import numpy as np
 
 from coordinator.equations.solved import Solved
 from coordinator.equations.source import Lines, python_function
+from coordinator.equations.stage import NoFormula
 from coordinator.equations.writing import write
 from coordinator.equations.written import Written
 from modular.assembly import Assembly
@@ -22,6 +23,16 @@ from modular.kernel import kernel
 from modular.version import __version__
 
 WIDTH = 100  # of lists of numbers in source code
+
+
+def without_stops(written: Written) -> Written:
+    """What is to move a model, or why it would pass through its stops."""
+    if written.open:
+        raise NoFormula(
+            f"force '{next(iter(written.open))}' has no formula, as it begins and ends: code would pass through it. Leave it out "
+            "(of a robot's file: --set stops=false)."
+        )
+    return written
 
 
 class RightHandSide:
@@ -34,7 +45,7 @@ class RightHandSide:
     @classmethod
     def of(cls, model: Assembly, *, numbers: bool = False) -> RightHandSide:
         """Of a model."""
-        return cls(write(model, numbers=numbers))
+        return cls(without_stops(write(model, numbers=numbers)))
 
     @property
     def values(self) -> list[Any]:

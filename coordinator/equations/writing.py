@@ -28,8 +28,39 @@ from modular.ledger import DISSIPATED, STORED
 
 
 def write(model: Assembly, *, numbers: bool = False, ports: Sequence[str] = ()) -> Written:
-    """All equations of a model; `numbers`: with its numbers instead of names for them; `ports` whose axes are asked for."""
-    return _Writer(model, numbers, ports).written()
+    """All equations of a model; `numbers`: with its numbers instead of names for them; `ports` whose axes are asked for.
+
+    What only acts where something is against it (a stop) is left out, and told (`Written.open`), as long as it is not.
+    """
+    model, left_out = _without_open_ones(model)
+    found = _Writer(model, numbers, ports).written()
+    found.open = left_out
+    return found
+
+
+def _without_open_ones(model: Assembly) -> tuple[Assembly, dict[str, str]]:
+    """A model without the forces that begin and end and do not act where it stands, and these, in words."""
+    if not model.force_edges:
+        return model, {}
+    model = model.given().copy()
+    system = assembled(model)
+    left_out: dict[str, str] = {}
+    for forces in system.forces:
+        limits = [n for n in forces.row if getattr(model.force_edges[n].force, "between_limits", False)]
+        if limits:
+            forces.exert(system.elements, 0.0)  # one that acts may say so itself
+        for name in limits:
+            force = model.force_edges[name].force
+            if forces.ledger[forces.row[name], STORED] > 0.0:
+                raise NoFormula(
+                    f"force '{name}' acts where the model stands, and has no formula, as it begins and ends; leave it out, or "
+                    "let the model begin where it does not act."
+                )
+            numbers = [f"{key}={value}" for key, value in force.to_data().items() if key != "class"]
+            left_out[name] = f"{type(force).__name__}({', '.join(numbers)})"
+    for name in left_out:
+        del model.force_edges[name]
+    return model, left_out
 
 
 def write_system(system: System) -> Written:

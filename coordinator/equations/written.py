@@ -75,6 +75,7 @@ class Written:
         self.closing: dict[str, slice] = {}  # of the internal constraints of each body
         self.flow: Sparse = {}  # first derivatives of courses, by row
         self.gamma: Sparse = {}
+        self.open: dict[str, str] = {}  # forces that are left out, as they do not act where the model stands, in words
         self.held: dict[str, Held] = {}  # by joint
         self.drives: dict[str, int] = {}  # how many of its rows a joint is driven along, the last ones
         self.powers: dict[

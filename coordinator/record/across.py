@@ -22,12 +22,22 @@ Found = TypeVar("Found")
 MAX_CACHED_NUMBERS = 2**25  # numbers of a table at most that is kept while a run is read
 
 
-class Table(dict[str, Array]):
+class Table(Mapping[str, Array]):
     """A column by name, (n, ...) each, which are the rows of `whole`, (names, n, ...)."""
 
     def __init__(self, names: Sequence[str], whole: Array) -> None:
-        super().__init__(zip(names, whole, strict=True))
+        self.rows = {name: row for row, name in enumerate(names)}
         self.whole = whole
+
+    def __getitem__(self, name: str) -> Array:
+        column: Array = self.whole[self.rows[name]]
+        return column
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
     def peaks(self) -> dict[str, float]:
         """The largest absolute value of each that is a number; 0 where there is none."""
@@ -37,8 +47,7 @@ class Table(dict[str, Array]):
     def without(self, names: Sequence[str]) -> Array:
         """Those of all others, (others, n, ...)."""
         left = np.ones(len(self), bool)
-        apart = set(names)
-        left[[k for k, name in enumerate(self) if name in apart]] = False
+        left[[self.rows[name] for name in names if name in self.rows]] = False
         return self.whole[left]
 
 
@@ -158,8 +167,7 @@ def ledgers(run: Run) -> Table:
     order = (*run.joints, *run.forces)
     whole = found.whole
     if order != tuple(found):
-        rows = {name: row for row, name in enumerate(found)}
-        whole = whole[[rows[name] for name in order]]
+        whole = whole[[found.rows[name] for name in order]]
     whole = whole.reshape(len(order), len(run), len(LEDGER))  # also where there is none
     for row, name in enumerate(order):
         if any(led := run.led_sides(name)):

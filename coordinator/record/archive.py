@@ -162,12 +162,29 @@ def _together(folder: Path, data: dict[str, Any], arrays: Mapping[str, Array]) -
 
 def text_of(about: Mapping[str, Any]) -> bytes:
     """With its checksum; in lines, as far as anybody reads that."""
-    parts = {key: _strict(value) for key, value in about.items()}  # each is written once: a model may have many bodies
-    text = "{" + ",".join(f"{_compact(key)}:{part}" for key, part in parts.items()) + "}"
-    found = sha256(text.encode()).hexdigest()
+    parts = (
+        f"{_compact(key)}:{part}" for key, part in _parts_of(about)
+    )  # each is written once: a model may have many bodies
+    text = ("{" + ",".join(parts) + "}").encode()
+    found = sha256(text).hexdigest()
     if len(text) > MAX_INDENTED_LENGTH:
-        return f'{text[:-1]},"{CHECKSUM}":"{found}"}}'.encode()
+        return b"".join((text[:-1], f',"{CHECKSUM}":"{found}"}}'.encode()))
     return json.dumps({**json.loads(text), CHECKSUM: found}, indent=1, allow_nan=False).encode()
+
+
+def _parts_of(about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The texts of all that is said; bodies are mostly those of the model, and are put into words once."""
+    model, bodies, text = about.get("model"), about.get("bodies"), ""
+    if isinstance(model, Mapping) and bodies and model.get("bodies") == bodies:
+        text = _strict(bodies)
+    for key, value in about.items():
+        if text and key == "bodies":
+            yield key, text
+        elif text and key == "model":
+            inner = (f"{_compact(name)}:{text if name == 'bodies' else _strict(part)}" for name, part in value.items())
+            yield key, "{" + ",".join(inner) + "}"
+        else:
+            yield key, _strict(value)
 
 
 def _strict(value: Any) -> str:

@@ -47,6 +47,10 @@ class RecordContext(Protocol):
         """Ticks so far."""
 
     @property
+    def bound_for(self) -> int:
+        """The tick to which it runs, or has run."""
+
+    @property
     def time(self) -> float:
         """[s]."""
 

@@ -248,7 +248,7 @@ class Past:
         return Run(
             dt=simulation.dt,
             model=self.given.model,
-            segments=recorder.so_far(),
+            segments=recorder.so_far(recorder.end_of_run(system) if simulation.tick == simulation.bound_for else None),
             bodies=cast("dict[str, Body]", copy(simulation.assembly.bodies if self.ever is None else self.ever)),
             events=self._logs["events"].copied(self.events, verdict),
             settings={

@@ -181,7 +181,11 @@ class Taken:
 
 
 class Recorder:
-    """Takes a sample at every `every`-th tick."""
+    """Takes a sample at every `every`-th tick.
+
+    Where a run ends at another one, a sample of that belongs to what is told of this run alone: what is recorded does not depend on
+    the parts in which a simulation is run, nor on who keeps it on the way.
+    """
 
     def __init__(self, every: int) -> None:
         self.every = every
@@ -190,6 +194,7 @@ class Recorder:
         self._taken = Taken([], [])
         self._version = -1
         self._expected = 1
+        self._end: Segment | None = None  # where a run has ended between two samples
 
     @property
     def segments(self) -> list[Segment]:
@@ -209,10 +214,22 @@ class Recorder:
         self.prune()
         return self._taken
 
-    def so_far(self) -> Sequence[Segment]:
-        """What was recorded, as it stays whatever comes; segments that are finished are shared."""
+    def so_far(self, end: Segment | None = None) -> Sequence[Segment]:
+        """What was recorded, as it stays whatever comes, and where a run ended; segments that are finished are shared."""
         segments = self.taken.segments
-        return Beginning(segments, len(segments) - 1, [segments[-1].trimmed()]) if segments else []
+        ends = [] if end is None else [end]
+        return Beginning(segments, len(segments) - 1, [segments[-1].trimmed(), *ends]) if segments else ends
+
+    def end_of_run(self, system: System) -> Segment | None:
+        """A sample of where a run has ended, if that is no tick to record; it does not stay when the simulation goes on."""
+        if system.tick % self.every == 0 or system.part > 0.0:
+            return None
+        if self._end is None or self._end.ticks[0] != system.tick:
+            perform(system.elements, self.program(system))
+            self._end = self._open(system, 1)
+            self._fill(system, self._end, 0)
+            self._end.finish()
+        return self._end
 
     def expect(self, system: System, ticks: int) -> None:
         """Announce a stretch of ticks: what would not fit in memory goes to disk; what would not fit there is refused."""
@@ -279,6 +296,7 @@ class Recorder:
 
     def record(self, system: System) -> None:
         """Take a sample if this tick is one to record; a sample of the same tick is replaced (the state after an event)."""
+        self._end = None
         if system.tick % self.every:
             return
         perform(system.elements, self.program(system))
@@ -290,12 +308,15 @@ class Recorder:
                 last.used -= 1
             self.prune()
         segment = self.prepare(system)
-        i = segment.used
-        segment.ticks[i] = system.tick
-        for source, target in self._pairs(system, segment):
-            target[i] = source
-        segment.used = i + 1
+        self._fill(system, segment, segment.used)
         self.took(1)
+
+    def _fill(self, system: System, segment: Segment, place: int) -> None:
+        """Put a sample in its place."""
+        segment.ticks[place] = system.tick
+        for source, target in self._pairs(system, segment):
+            target[place] = source
+        segment.used = place + 1
 
     def took(self, samples: int) -> None:
         """So many of the announced samples have been taken."""
@@ -366,10 +387,11 @@ class Recorder:
                 raise
             return self._open(system)
 
-    def _open(self, system: System) -> Segment:
+    def _open(self, system: System, samples: int | None = None) -> Segment:
         size = max(self._expected, min(INITIAL_SAMPLES, INITIAL_BYTES // self.sample_size(system)))
         if self.storage is not None:
             size = max(1, min(size, SEGMENT_BYTES // self.sample_size(system)))
+        size = size if samples is None else samples
         bodies = [
             (list(stack.names), {key: np.empty((size, *array.shape)) for key, array in stack.state().items()})
             for stack in system.bodies

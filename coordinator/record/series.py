@@ -5,6 +5,7 @@ A run that was recorded in parts, or with its bodies stacked in another way, has
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -21,6 +22,7 @@ Piece = tuple[Indices, Array]  # ticks (n,) and values (n, ...) of one segment
 LEDGER_OF = "ledger"
 PARTS = ("bodies", "joints", "forces")
 MAX_NAMES = 1000  # whose series are put down at once to be hashed
+MAX_PUT_DOWN = 2**20  # bytes of a table of which all are put down at once
 
 
 def parts_of(segments: Sequence[Segment], part: str) -> Iterator[tuple[slice, Sequence[str], dict[str, Array]]]:
@@ -57,68 +59,119 @@ def series_of(segments: Sequence[Segment]) -> dict[Name, list[Piece]]:
 
 def digest_of(segments: Sequence[Segment]) -> str:
     """SHA-256 of the bits of all series in the order of their names, with the ticks at which they were taken."""
-    tables: dict[str, list[tuple[Bits, int]]] = {}
-    for segment in segments:
-        for names, bits in _bits_of(segment):
-            for row, name in enumerate(names):
-                tables.setdefault(name, []).append((bits, row))
-    digest, ordered = hashlib.sha256(), sorted(tables)
-    known: dict[tuple[Bits, ...], Words] = {}  # most were there as long as others, in the same tables
-    for start in range(0, len(ordered), MAX_NAMES):
-        for words in _words_of({name: tables[name] for name in ordered[start : start + MAX_NAMES]}, known):
+    digest, companies = hashlib.sha256(), _companies(segments)
+    names = [name for company in companies for name in company.names]
+    sizes = [len(company.names) for company in companies]
+    numbers = np.repeat(np.arange(len(sizes)), sizes)  # whose company each name is in, and which of it
+    members = np.concatenate([np.arange(size) for size in sizes]) if sizes else numbers
+    order = sorted(range(len(names)), key=names.__getitem__)
+    for start in range(0, len(order), MAX_NAMES):
+        some = order[start : start + MAX_NAMES]
+        starts = [names[k].encode() for k in some]
+        for words in _words_of(companies, starts, numbers[some], members[some]):
             digest.update(words)
     return digest.hexdigest()
 
 
+class Company:
+    """Names that stand in the same tables one after the other."""
+
+    def __init__(self, names: Sequence[str], held: Sequence[Bits], rows: Indices) -> None:
+        """`rows`: where each stands in which table, (names, tables)."""
+        self.names, self.rows, self._held = names, rows, held
+
+    @functools.cached_property
+    def words(self) -> Words:
+        """What is to be hashed of each."""
+        return Words(self._held)
+
+
+def _companies(segments: Sequence[Segment]) -> list[Company]:
+    """All names. Most stand together from the first segment to the last; the others are looked up one by one."""
+    tables = [(tuple(names), bits) for segment in segments for names, bits in _bits_of(segment)]
+    together: dict[tuple[str, ...], list[Bits]] = {}
+    for names, bits in tables:
+        together.setdefault(names, []).append(bits)
+    if len(set().union(*together)) == sum(map(len, together)):
+        return [
+            Company(names, held, np.broadcast_to(np.arange(len(names))[:, None], (len(names), len(held))))
+            for names, held in together.items()
+        ]
+    places: dict[str, list[tuple[Bits, int]]] = {}
+    for names, bits in tables:
+        for row, name in enumerate(names):
+            places.setdefault(name, []).append((bits, row))
+    alike: dict[tuple[Bits, ...], list[str]] = {}
+    for name, found in places.items():
+        alike.setdefault(tuple(bits for bits, _ in found), []).append(name)
+    return [
+        Company(names, held, np.array([[row for _, row in places[name]] for name in names]))
+        for held, names in alike.items()
+    ]
+
+
 def _words_of(
-    tables: Mapping[str, Sequence[tuple[Bits, int]]], known: dict[tuple[Bits, ...], Words]
+    companies: Sequence[Company], starts: Sequence[bytes], numbers: Indices, members: Indices
 ) -> Iterator[memoryview]:
-    """What is to be hashed of some names, in their order: those as long as each other in the same tables are put down at once."""
-    alike: dict[tuple[tuple[Bits, ...], int], list[int]] = {}
-    rows, starts = [], []
-    for k, (name, held_at) in enumerate(tables.items()):
-        held, at = zip(*held_at, strict=True)
-        rows.append(at)
-        starts.append(name.encode())
-        alike.setdefault((held, len(starts[-1])), []).append(k)
-    kind, place = np.empty((2, len(starts)), np.int64)
+    """What is to be hashed of some names, in their order; those of one company and of one length are put down at once."""
+    lengths = np.array([len(start) for start in starts])
+    kinds, kind = np.unique(np.stack([numbers, lengths]), axis=1, return_inverse=True)
+    place = np.empty(len(starts), np.int64)
     sheets: list[Iterable[Bytes]] = []
-    for number, ((held, _), members) in enumerate(alike.items()):
-        if held not in known:
-            known[held] = Words(held)
-        kind[members], place[members] = number, range(len(members))
-        names = np.frombuffer(b"".join(starts[k] for k in members), np.uint8).reshape(len(members), -1)
-        columns = known[held].of(names, np.array([rows[k] for k in members]))
-        sheets.append(columns if len(members) == 1 else [np.concatenate(list(columns), axis=1)])
+    for k, (number, _) in enumerate(kinds.T):
+        alike = np.flatnonzero(kind == k)
+        place[alike] = range(len(alike))
+        letters = np.frombuffer(b"".join(starts[one] for one in alike.tolist()), np.uint8).reshape(len(alike), -1)
+        columns = companies[number].words.of(letters, companies[number].rows[members[alike]])
+        sheets.append(columns if len(alike) == 1 else [np.concatenate(list(columns), axis=1)])
     breaks = np.flatnonzero(np.diff(kind)) + 1  # neighbours of one kind lie side by side: its members are in order
     for first, last in zip([0, *breaks.tolist()], [*(breaks - 1).tolist(), len(kind) - 1], strict=True):
         for words in sheets[kind[first]]:
             yield words[place[first] : place[last] + 1].data
 
 
+class Sheet:
+    """The bits of a series of a table, a row of bytes for each name; of a large one those that are asked for are put down."""
+
+    def __init__(self, series: Array) -> None:
+        """`series`: (samples, names, ...)."""
+        self.of_one, self._series = series.shape[2:], series
+        self._whole = _bytes_of(series) if series.nbytes <= MAX_PUT_DOWN else None
+
+    def __getitem__(self, rows: Indices | slice) -> Bytes:
+        if self._whole is not None:
+            return self._whole[rows]
+        return _bytes_of(self._series[:, rows] if isinstance(rows, slice) else np.take(self._series, rows, axis=1))
+
+
+def _bytes_of(series: Array) -> Bytes:
+    """(samples, names, ...) to (names, bytes)."""
+    table = canonical(np.swapaxes(series, 0, 1))
+    return table.reshape(-1).view(np.uint8).reshape(len(table), table.nbytes // max(len(table), 1))
+
+
 class Bits:
     """Of a table of a segment."""
 
-    def __init__(self, ticks: bytes, tables: dict[str, tuple[tuple[int, ...], Bytes]]) -> None:
-        """`tables`: per series the shape of a sample, and the bytes of all rows, (rows, bytes)."""
-        self.ticks, self.tables = ticks, tables
+    def __init__(self, ticks: bytes, series: Mapping[str, Array]) -> None:
+        self.ticks, self.sheets = ticks, {key: Sheet(array) for key, array in series.items()}
 
 
 class Words:
     """What is to be hashed of a name that stands in these tables one after the other: the same words for all such names."""
 
     def __init__(self, held: Sequence[Bits]) -> None:
-        self._series: list[list[tuple[Bytes, int, Bytes]]] = []  # bytes before those of a piece, which piece, its rows
-        for key in sorted({key for bits in held for key in bits.tables}):
-            pieces = [(k, bits) for k, bits in enumerate(held) if key in bits.tables]
+        self._series: list[list[tuple[Bytes, int, Sheet]]] = []  # bytes before those of a piece, which piece, its rows
+        for key in sorted({key for bits in held for key in bits.sheets}):
+            pieces = [(k, bits) for k, bits in enumerate(held) if key in bits.sheets]
             lead = f" {key}\n".encode() + b"".join(bits.ticks for _, bits in pieces)
             shape: tuple[int, ...] = ()
-            parts: list[tuple[Bytes, int, Bytes]] = []
+            parts: list[tuple[Bytes, int, Sheet]] = []
             for k, bits in pieces:
-                of_one, table = bits.tables[key]
-                lead += repr(of_one).encode() if of_one != shape else b""
-                parts.append((np.frombuffer(lead, np.uint8), k, table))
-                lead, shape = b"", of_one
+                sheet = bits.sheets[key]
+                lead += repr(sheet.of_one).encode() if sheet.of_one != shape else b""
+                parts.append((np.frombuffer(lead, np.uint8), k, sheet))
+                lead, shape = b"", sheet.of_one
             self._series.append(parts)
 
     def of(self, names: Bytes, rows: Indices) -> Iterator[Bytes]:
@@ -129,28 +182,20 @@ class Words:
         alone = len(names) == 1
         for parts in self._series:
             yield names
-            for lead, k, table in parts:
+            for lead, k, sheet in parts:
                 yield np.broadcast_to(lead, (len(names), len(lead)))
-                yield table[rows[0, k] : rows[0, k] + 1] if alone else table[rows[:, k]]
+                yield sheet[rows[0, k] : rows[0, k] + 1] if alone else sheet[rows[:, k]]
 
 
 def _bits_of(segment: Segment) -> Iterator[tuple[Sequence[str], Bits]]:
     """Whose rows, and their bits; final lines of ledgers are tables of one row."""
     ticks = np.ascontiguousarray(segment.ticks[: segment.used], "<i8").tobytes()
 
-    def bits(series: Mapping[str, Array], count: int) -> Bits:
-        tables = {}
-        for key, array in series.items():
-            table = canonical(np.swapaxes(array, 0, 1))
-            size = table.nbytes // max(count, 1)
-            tables[key] = table.shape[2:], table.reshape(-1).view(np.uint8).reshape(count, size)
-        return Bits(ticks, tables)
-
     for part in PARTS:
         for names, series in getattr(segment, part):
-            yield names, bits({key: array[: segment.used] for key, array in series.items()}, len(names))
+            yield names, Bits(ticks, {key: array[: segment.used] for key, array in series.items()})
     for name, book in segment.closed.items():
-        yield [name], bits({LEDGER_OF: np.broadcast_to(book, (segment.used, 1, len(book)))}, 1)
+        yield [name], Bits(ticks, {LEDGER_OF: np.broadcast_to(book, (segment.used, 1, len(book)))})
 
 
 def canonical(values: Array) -> Array:

@@ -59,7 +59,8 @@ def equations(
       [bold]modular equations slider-crank --out slider.c[/bold]
 
     They are written by the same code that moves the model, so they are what is simulated. Parameters have names, such as
-    upper.mass. What has no formula (contacts, laws in Python, controllers) is named and refused.
+    upper.mass. What has no formula (contacts, laws in Python, controllers) is named and refused; stops that are open are left out
+    and named, the equations hold between them.
     """
     console = console_for()
     with refusals():
@@ -79,9 +80,9 @@ def equations(
             console.print(written.markdown(more), highlight=False, markup=False, soft_wrap=True)
             return
         if out.suffix == ".c":
-            from coordinator.equations.right_hand_side import RightHandSide
+            from coordinator.equations.right_hand_side import RightHandSide, without_stops
 
-            put_in_place(out, RightHandSide(written).c_source().encode())
+            put_in_place(out, RightHandSide(without_stops(written)).c_source().encode())
         else:
             _write(written, out, more)
         say(console, f"written: {out}")

@@ -69,7 +69,9 @@ def run(
     record_every: Annotated[
         int | None,
         typer.Option(
-            metavar="TICKS", min=1, help="Ticks from one sample to the next; default: as the model suggests, or 1."
+            metavar="TICKS",
+            min=1,
+            help="Ticks from one sample to the next; the end is one more. Default: as the model suggests, or 1.",
         ),
     ] = None,
     threads: Annotated[

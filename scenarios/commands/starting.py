@@ -52,6 +52,7 @@ def new(
             return
         if file is not None and out is not None:
             raise ModelError(f"--out {out}: it is to be written to '{file}' already; leave one of them out.")
+        name = name.removesuffix(".toml")  # the file is what some name
         path = file or out or Path(f"{name}.toml")
         write_start(name, path)
         say(console, f"written: {path}; run it with: modular run {path}")

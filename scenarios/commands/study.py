@@ -62,6 +62,9 @@ def study(
             help="Reference for the errors: any coupling. Default: an adaptive centralized solution to twelve digits.",
         ),
     ] = None,
+    rule: Annotated[
+        str | None, typer.Option(metavar="NAME,…", help="Stiffness rules, as --sweep rule=stable,shannon has them.")
+    ] = None,
     reference_dt: Annotated[
         float | None,
         typer.Option(
@@ -105,6 +108,7 @@ def study(
     A case that diverges is a result. Exit code: 0 done, 2 refused, 130 interrupted.
     """
     console = console_for()
+    sweep = [*(sweep or []), *([f"rule={rule}"] if rule else [])] or None
     if variants.vary:
         others = {"--sweep": sweep, "--reference": reference, "--reference-dt": reference_dt, "--jobs": jobs}
         study_varied(console, target, settings, variants, (dt, until, coupling, out), others)

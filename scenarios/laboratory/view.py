@@ -69,6 +69,18 @@ def fitted(
     return View(look_at + reach * away, look_at, up)
 
 
+def shown_share(points: Array, view: View, *, aspect: float, fov: float = FOV) -> Array:
+    """Where points are in a frame, from -1 to 1 across and upwards, (n, 2); what is behind the camera is nowhere in it."""
+    away = view.position - view.look_at
+    away = away / max(float(np.linalg.norm(away)), 1e-12)
+    right = np.cross(view.up, away)
+    right = right / max(float(np.linalg.norm(right)), 1e-12)
+    seen = (points - view.position) @ np.array([right, np.cross(away, right), -away]).T
+    ahead = np.where(seen[:, 2:] > 0.0, seen[:, 2:], np.nan)
+    found = seen[:, :2] / ahead / np.tan(0.5 * fov) / np.array([aspect, 1.0])
+    return np.asarray(np.nan_to_num(found, nan=np.inf))
+
+
 def is_edge_on(position: Array, look_at: Array) -> bool:
     """Whether somebody looks at the plane z = 0 from its edge, or from behind, where all is mirrored."""
     way = position - look_at

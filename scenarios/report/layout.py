@@ -3,13 +3,15 @@
 Measuring labels takes longer than drawing curves. Margins of a column are the widest labels in it, those of a row the highest;
 what is left is shared by the ratios of the grid. What is no plain grid (axes in space, bars of colours, grids in grids) is left to
 matplotlib. While a picture is drawn matplotlib asks every axis some five times for its ticks and for the room of their labels, and
-works both out each time; `measured_once` answers again what has not changed. The picture is the same to the last bit.
+works both out each time; `measured_once` answers again what has not changed, and lets a tick of an axis be a copy of its first one,
+of which all are made anew. The picture is the same to the last bit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 PAD = 3.0 / 72.0  # around everything [inch]
 BETWEEN = 0.02  # of the picture, between all columns or rows together
 REMEMBERED = ("_update_ticks", "_get_ticklabel_bboxes")  # of an axis; where it has none of these, nothing is kept
+COPIED = ("_get_tick", "_copy_tick_props")  # likewise
+PARTS_OF_TICK = ("tick1line", "tick2line", "gridline", "label1", "label2")
 
 
 class OnePass(ConstrainedLayoutEngine):
@@ -64,13 +68,9 @@ class OnePass(ConstrainedLayoutEngine):
 @contextmanager
 def measured_once(fig: Figure) -> Iterator[None]:
     """While a picture is drawn, an axis that shows the same range in the same place has the same ticks and labels."""
-    known = [
-        (axis, _remember(axis))
-        for axes in fig.axes
-        if axes.name != "3d"
-        for axis in (axes.xaxis, axes.yaxis)
-        if all(hasattr(axis, name) for name in REMEMBERED)
-    ]
+    flat = [axis for axes in fig.axes if axes.name != "3d" for axis in (axes.xaxis, axes.yaxis)]
+    known = [(axis, _remember(axis)) for axis in flat if all(hasattr(axis, name) for name in REMEMBERED)]
+    known += [(axis, _copy_ticks(axis)) for axis in flat if all(hasattr(axis, name) for name in COPIED)]
     try:
         yield
     finally:
@@ -102,6 +102,27 @@ def _remember(axis: Any) -> tuple[str, ...]:
     for name, answer in zip(REMEMBERED, (ticks, boxes), strict=True):
         setattr(axis, name, answer)
     return REMEMBERED
+
+
+def _copy_ticks(axis: Any) -> tuple[str, ...]:
+    """Let all ticks of an axis be copies of its first, under the names of the methods that make one and dress it like the first."""
+    make = axis._get_tick
+
+    def tick(major: bool) -> Any:
+        present = axis.majorTicks if major else axis.minorTicks
+        return _copied(present[0]) if present else make(major)
+
+    for name, answer in zip(COPIED, (tick, lambda *_: None), strict=True):
+        setattr(axis, name, answer)
+    return COPIED
+
+
+def _copied(tick: Any) -> Any:
+    """With lines and labels of its own."""
+    found = copy(tick)
+    for name in PARTS_OF_TICK:
+        setattr(found, name, copy(getattr(tick, name)))
+    return found
 
 
 def _plain_grid(fig: Figure) -> Any:

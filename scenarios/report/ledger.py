@@ -37,7 +37,8 @@ LINES = {
     "impact": COLOURS[4],
     "leaked": COLOURS[-1],
 }
-MAX_PANELS = 5
+MAX_PANELS, FEW_PANELS = 5, 3  # of joints on their own; of so many that a panel says little
+MANY = 1000
 
 
 def draw(run: Run) -> Figure:
@@ -45,7 +46,7 @@ def draw(run: Run) -> Figure:
     books = ledgers(run)
     kept = [LEDGER.index(line) for line in LINES]
     scores = _peaks(books.whole[:, :, kept]).sum(axis=1)
-    shown = worst(dict(zip(books, scores.tolist(), strict=True)), MAX_PANELS)
+    shown = worst(dict(zip(books, scores.tolist(), strict=True)), MAX_PANELS if len(books) <= MANY else FEW_PANELS)
     panels: list[tuple[str, Mapping[str, Array]]] = [(name, book_of(books[name])) for name in shown]
     if len(books) > 1:
         panels.insert(0, (f"{len(books)} joints together", together(books.whole, len(run))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Container, Mapping
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -83,7 +84,7 @@ def _piece(body: Subassembly, name: str, state: list[Array]) -> Array:
 def stroke(run: Run, bodies: list[str], at: Indices) -> Array:
     """Several bodies as one stroke, lifted (NaN) between them, (samples, points, d)."""
     places = port_places(run, at)
-    rows = {port: row for row, port in enumerate(places)}
+    rows = places.rows
     points = np.concatenate([places.whole, np.full_like(places.whole[:1], np.nan)])  # the last lifts the pen
     shaped, pieces, lines = touching(run), [], list[int]()
     for body in bodies:
@@ -147,11 +148,11 @@ def exists(run: Run, joint: str) -> Flags:
 def joint_points(run: Run, at: Indices, only: Container[str] | None = None) -> dict[str, Array]:
     """Where joints are at some samples, NaN while they do not exist, (samples, d); all, or those that are named."""
     points: dict[str, Array] = {}
-    recorded, places = set(run.joints), port_places(run, at)
+    present, places = joints_there(run), port_places(run, at)
     for name, spells in joint_spells(run).items():
-        if name not in recorded or (only is not None and name not in only):
+        if name not in present or (only is not None and name not in only):
             continue
-        there = exists(run, name)[at]
+        there = np.isfinite(present[name][at])
         place = np.full((len(at), dimension(run)), np.nan)
         for rows, ports in _rows_of(spells, run.ticks[at]):
             port = next((p for p in reversed(ports) if p != GROUND), None)
@@ -175,22 +176,24 @@ def stay(points: Array, extent: float) -> bool:
 
 def free_ports(run: Run, at: Indices) -> dict[str, Flags]:
     """Ports that are held by no joint at some of these samples, and at which, (samples,)."""
-    names = [f"{body}.{port}" for body, described in run.bodies.items() for port in described.port_names]
-    number = {name: k for k, name in enumerate(names)}
+    number = port_places(run, at).rows
+    names = list(number)
     held = np.zeros((len(names) + 1, len(at)), bool)  # the last row is for the ground
     there = joints_there(run)
     present, ticks = np.isfinite(there.whole[:, at]), run.ticks[at]
-    always: list[tuple[int, int]] = []  # ports, and joints that hold them from the start on
+    always: list[tuple[tuple[str, ...], int]] = []  # ports, and joints that hold them from the start on
     spells_of = joint_spells(run)
-    for k, spells in enumerate(spells_of.get(name, []) for name in there):
+    for k, name in enumerate(there):
+        spells = spells_of.get(name, [])
         if len(spells) == 1 and spells[0][0] == 0:
-            always += [(number.get(port, -1), k) for port in spells[0][2]]
+            always.append((spells[0][2], k))
             continue
         for rows, ports in _rows_of(spells, ticks):
             for port in ports:
                 held[number.get(port, -1), rows] |= present[k, rows]
     if always:
-        ports_held, by = np.array(always).T
+        ports_held = [number.get(port, -1) for ports, _ in always for port in ports]
+        by = np.repeat([k for _, k in always], [len(ports) for ports, _ in always])
         np.logical_or.at(held, ports_held, present[by])
     loose = ~held[:-1]
     return {names[k]: loose[k] for k in np.flatnonzero(loose.any(axis=1))}
@@ -215,7 +218,7 @@ def paths(run: Run, most: int) -> tuple[dict[str, Array], int]:
     places = port_places(run, few)
     ranges = travels(places)
     most_travelled = max(ranges.values(), default=0.0)
-    rows = {port: row for row, port in enumerate(places)}
+    rows = places.rows
     pairs = [ports for spells in joint_spells(run).values() for _, _, ports in spells if GROUND not in ports]
     first, second = (places.whole[[rows[ports[side]] for ports in pairs]] for side in (0, 1))
     apart = np.abs(first - second).max(axis=(1, 2), initial=0.0)  # NaN where one was not there
@@ -235,8 +238,10 @@ def paths(run: Run, most: int) -> tuple[dict[str, Array], int]:
 
 def travels(places: Table) -> dict[str, float]:
     """Largest side of the box that each point stays in while it is there [m]."""
-    there: Flags = np.asarray(np.isfinite(places.whole).all(axis=-1, keepdims=True))
-    low = np.min(places.whole, axis=1, initial=np.inf, where=there)
-    high = np.max(places.whole, axis=1, initial=-np.inf, where=there)
-    sides = np.where(there.any(axis=1), high - low, 0.0).max(axis=1, initial=0.0)
+    sides = np.zeros(len(places))
+    for axis in range(places.whole.shape[-1]):
+        one_by_one = places.whole[
+            ..., axis
+        ].T  # all places at a sample: along the samples of each it takes ten times as long
+        sides = np.fmax(sides, reduce(np.fmax, one_by_one) - reduce(np.fmin, one_by_one))  # NaN: not there
     return dict(zip(places, sides.tolist(), strict=True))

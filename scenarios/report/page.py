@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import nlargest
 from math import floor, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ GREY = "#8a8a8a"
 MAX_CURVES = 6  # curves of one picture
 MAX_EVENT_MARKS = 100  # marks of events
 QUICKLY = 3  # how hard pictures are packed: in half the time, and no larger for it, for they carry no transparency
+MAX_DECADES = 6  # marks of a logarithmic axis with their numbers
 MAX_TICKED_RATIO = 1e3  # of a logarithmic axis that still has marks between them
 RAISED = str.maketrans("0123456789-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 UNSET = str.maketrans("", "", "${} ")
@@ -191,13 +193,13 @@ def peak(series: Array) -> float:
 
 def worst(scores: Mapping[str, float], most: int = MAX_CURVES) -> list[str]:
     """The names with the largest scores, in the order of the model."""
-    chosen = set(sorted(scores, key=lambda name: -scores[name])[:most])
+    chosen = set(nlargest(most, scores, key=scores.__getitem__))
     return [name for name in scores if name in chosen]
 
 
 def log_axis(axes: Axes) -> None:
     """Logarithmic, no more than eight decades below the peak; a picture of nothing but zeros says so."""
-    from matplotlib.ticker import NullLocator
+    from matplotlib.ticker import LogLocator, NullLocator
 
     values = np.concatenate([np.asarray(line.get_ydata(), float) for line in axes.lines] or [np.empty(0)])
     top = peak(values)
@@ -209,6 +211,7 @@ def log_axis(axes: Axes) -> None:
     positive = values[np.isfinite(values) & (values > 0)]
     low, high = max(float(np.percentile(positive, 2)) * 0.3, top * 1e-8), top * 3.0
     axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(numticks=MAX_DECADES))
     axes.set_ylim(low, high)
     for name in ("major", "minor"):
         getattr(axes.yaxis, f"set_{name}_formatter")(powers(getattr(axes.yaxis, f"get_{name}_formatter")()))
@@ -255,4 +258,5 @@ def few_ticks(axes: Axes, most: int = 6) -> None:
     """For narrow panels."""
     from matplotlib.ticker import MaxNLocator
 
+    axes.xaxis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))
     axes.yaxis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))

@@ -179,23 +179,18 @@ def _joints(run: Run) -> Table:
     kinds = joint_classes(run)
     gaps, turns, forces = joint_gaps(run), joint_turns(run), joint_forces(run)
     open_by, off_by = gaps.peaks(), turns.peaks()
-    rows = {joint: (open_by.get(joint, 0.0), off_by.get(joint), forces[joint]) for joint in run.joints}
-    margins: dict[str, float] = {}
-    carriers: dict[str, str | None] = {}
-    for entry in run.margins:
-        for joint, margin in entry["margins"].items():
-            if margin < margins.get(joint, np.inf):
-                margins[joint] = margin
-                carriers[joint] = entry.get("loads", {}).get(joint, {}).get("body")
-    score = {joint: max(gap, turn or 0.0) for joint, (gap, turn, _) in rows.items()}
-    table = plain_table(f"Joints{_left_out(len(rows), 'worst first')}", "joint", "type")
-    turning = any(turn is not None for _, turn, _ in rows.values())
+    score = dict.fromkeys(run.joints, 0.0) | open_by
+    score |= {joint: max(score[joint], turn) for joint, turn in off_by.items()}
+    shown = sorted(worst(score, MAX_ROWS), key=lambda joint: -score[joint])
+    margins, carriers = _least_margins(run, shown)
+    table = plain_table(f"Joints{_left_out(len(score), 'worst first')}", "joint", "type")
+    turning = bool(off_by)
     headings = ["largest\ngap [m]", "mean\nforce [N]", "peak\nforce [N]", "stability\nmargin"]
     headings[1:1] = ["direction\nerror [-]"] * turning
     for heading in headings:
         table.add_column(Text(heading), justify="right", no_wrap=True)
-    for joint in sorted(worst(score, MAX_ROWS), key=lambda joint: -score[joint]):
-        gap, turn, force = rows[joint]
+    for joint in shown:
+        gap, turn, force = open_by.get(joint, 0.0), off_by.get(joint), forces[joint]
         cells = [joint, kinds.get(joint, "").partition(":")[2] or "-", _number(gap)]
         cells += ["-" if turn is None else _number(turn)] * turning
         if run.translations(joint):
@@ -206,6 +201,19 @@ def _joints(run: Run) -> Table:
         cells.append(margin_text(margin) + load_text(carriers.get(joint)) if np.isfinite(margin) else "-")
         table.add_row(*(Text(cell) for cell in cells), style="yellow" if margin < 1 else "")
     return table
+
+
+def _least_margins(run: Run, joints: Sequence[str]) -> tuple[dict[str, float], dict[str, str | None]]:
+    """Of some joints the smallest stability margin on the way, and the body whose load left no more."""
+    margins: dict[str, float] = {}
+    carriers: dict[str, str | None] = {}
+    for entry in run.margins:
+        for joint in joints:
+            margin = entry["margins"].get(joint, np.inf)
+            if margin < margins.get(joint, np.inf):
+                margins[joint] = margin
+                carriers[joint] = entry.get("loads", {}).get(joint, {}).get("body")
+    return margins, carriers
 
 
 def _along(run: Run) -> Table | None:
@@ -238,21 +246,27 @@ def _range(values: Array) -> tuple[float, float]:
 
 def _ledger(run: Run) -> Table:
     books = ledgers(run)
-    last = {name: dict(zip(LEDGER, lines, strict=True)) for name, lines in zip(books, _last(books.whole), strict=True)}
-    brought = bool(run.forces) or any(book["supplied"] != 0.0 for book in last.values())
-    names = ("stored", "dissipated", *(("supplied",) if brought else ()), "released", "impact", "leaked")
-    final = {joint: {name: book[name] for name in names} for joint, book in last.items()}
-    score = {joint: max(abs(book[name]) for name in names[1:]) for joint, book in final.items()}
-    shown = sorted(worst(score, MAX_ROWS), key=lambda joint: -score[joint])
+    last = _last(books.whole)
+    supplied = last[:, LEDGER.index("supplied")]
+    names = (
+        "stored",
+        "dissipated",
+        *(("supplied",) if run.forces or supplied.any() else ()),
+        "released",
+        "impact",
+        "leaked",
+    )
+    final = last[:, [LEDGER.index(name) for name in names]]
+    score = dict(zip(books, np.abs(final[:, 1:]).max(axis=1).tolist(), strict=True))
     what = "joints and forces" if run.forces else "the joints"
     table = plain_table(f"Energy book of {what} at the end [J]{_left_out(len(final), 'largest first')}", "name")
     for name in names:
         table.add_column(Text(name), justify="right", no_wrap=True)
-    for joint in shown:
-        table.add_row(Text(joint), *(Text(_number(final[joint][name])) for name in names))
+    for joint in sorted(worst(score, MAX_ROWS), key=lambda joint: -score[joint]):
+        table.add_row(Text(joint), *(Text(_number(value)) for value in final[books.rows[joint]].tolist()))
     if len(final) > 1:
         table.add_section()
-        total = [_number(sum(book[name] for book in final.values())) for name in names]
+        total = [_number(value) for value in np.cumsum(final, axis=0)[-1].tolist()]
         table.add_row(Text("together"), *(Text(cell) for cell in total), style="bold")
     return table
 
@@ -347,13 +361,16 @@ def _joules(value: float) -> str:
     return "0 J" if value == 0 else f"{value:.6g} J"
 
 
-def _last(books: Array) -> list[list[float]]:
-    """The last number of each line of books, (books, n, lines); 0 where there is none."""
-    there = np.isfinite(books)
-    back = np.argmax(there[:, ::-1], axis=1)  # samples from the end
-    found = np.take_along_axis(books[:, ::-1], back[:, None], axis=1)[:, 0] if books.shape[1] else books.sum(axis=1)
-    lines: list[list[float]] = np.where(np.isfinite(found), found, 0.0).tolist()
-    return lines
+def _last(books: Array) -> Array:
+    """The last number of each line of books, (books, n, lines) to (books, lines); 0 where there is none."""
+    if not books.shape[1]:
+        return np.zeros((len(books), books.shape[2]))
+    found: Array = books[:, -1].copy()
+    for book in np.flatnonzero(~np.isfinite(found).all(axis=1)):  # who went before the end
+        there = np.isfinite(books[book])
+        back = len(there) - 1 - np.argmax(there[::-1], axis=0)
+        found[book] = books[book][back, np.arange(books.shape[2])]
+    return np.where(np.isfinite(found), found, 0.0)
 
 
 def count(number: int, what: str) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -23,6 +23,17 @@ RESULTS = {
     "internal error [m^2 or -]": "internal", "energy drift [J]": "drift", "energy drift [-]": "drift_share",
     "stability margin": "margin", "tightest": "margin_joint", "wall time [s]": "seconds",
 }  # fmt: skip
+
+GAP = 2  # letters between columns
+DISPENSABLE = (
+    "evaluations",
+    "at the end",
+    "direction error",
+    "margin",
+    "energy drift",
+    "joint gap",
+    "time",
+)  # in that order
 
 
 def write_csv(study: Study, path: Path) -> Path:
@@ -102,19 +113,15 @@ def _swept_table(study: Study, curves: list[list[Row]]) -> Iterator[RenderableTy
     several, ordered = len(bases) > 1, len(study.grid.steps) > 1
     what = f"swept: {', '.join(study.sweeps)}"
     yield Text(what, "bold") if several else Text.assemble((bases[0], "bold"), f"   {what}")
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan")
-    for name in (*["coupling"] * several, *study.sweeps):
-        table.add_column(Text(name), overflow="fold")
-    for name in (*columns(study)[1:], *["order"] * ordered):
-        table.add_column(Text(name), justify="right", no_wrap=True)
+    sheet = Sheet([*["coupling"] * several, *study.sweeps], [*columns(study)[1:], *["order"] * ordered])
     for curve in curves:
         fit = study.fit(curve, "error") if ordered else None
         for row in curve:
             words = [row.variant.base] * several + [row.variant.values.get(name, "–") for name in study.sweeps]
             words += cells(study, row)[1:]
             words += [("–" if fit is None else f"{fit.order:.2f}") if row is curve[-1] else ""] * ordered
-            table.add_row(*map(Text, words), style="yellow" if row.fate else "")
-    yield Padding(table, (0, 0, 1, 2))
+            sheet.add(words, "yellow" if row.fate else "")
+    yield sheet
 
 
 def _tables(study: Study, curves: list[list[Row]]) -> Iterator[RenderableType]:
@@ -124,12 +131,49 @@ def _tables(study: Study, curves: list[list[Row]]) -> Iterator[RenderableType]:
     for curve in curves:
         note = f"   {order(study, curve)}" if len(curve) > 1 else ""
         yield Text.assemble((curve[0].variant.coupling, "bold"), note)
-        table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan")
-        for name, width in zip(names, widths, strict=True):
-            table.add_column(Text(name), justify="right", no_wrap=True, min_width=width)
+        sheet = Sheet([], names, widths)
         for row in curve:
-            table.add_row(*map(Text, lines[id(row)]), style="yellow" if row.fate else "")
-        yield Padding(table, (0, 0, 1, 2))
+            sheet.add(lines[id(row)], "yellow" if row.fate else "")
+        yield sheet
+
+
+class Sheet:
+    """Cases in a table that leaves out, in a narrow terminal, what one looks at last; and says so."""
+
+    def __init__(self, left: Sequence[str], right: Sequence[str], widths: Sequence[int] = ()) -> None:
+        """Headings of words and of numbers; `widths`: at least, of all."""
+        self.names, self._words = [*left, *right], len(left)
+        self._rows: list[tuple[list[str], str]] = []
+        self._widths = list(widths) or [0] * len(self.names)
+
+    def add(self, words: list[str], style: str) -> None:
+        """A row."""
+        self._rows.append((words, style))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        rows = [words for words, _ in self._rows]
+        widths = [
+            max(least, *map(len, (name, *column)))
+            for name, least, column in zip(self.names, self._widths, zip(*rows, strict=True), strict=True)
+        ]
+        shown, gone = list(range(len(self.names))), []
+        for name in DISPENSABLE:
+            if name in self.names and sum(widths[k] + GAP for k in shown) > options.max_width - GAP:
+                gone.append(name)
+                shown.remove(self.names.index(name))
+        table = Table(box=None, padding=(0, GAP, 0, 0), header_style="cyan")
+        for k in shown:
+            if k < self._words:
+                table.add_column(Text(self.names[k]), overflow="fold")
+            else:
+                table.add_column(Text(self.names[k]), justify="right", no_wrap=True, min_width=widths[k])
+        for words, style in self._rows:
+            table.add_row(*(Text(words[k]) for k in shown), style=style)
+        if gone:
+            yield Padding(table, (0, 0, 0, GAP))
+            yield Padding(Text(f"not shown here, for want of room: {', '.join(gone)}", "dim"), (0, 0, 1, GAP))
+        else:
+            yield Padding(table, (0, 0, 1, GAP))
 
 
 def _quantity(value: float | None, unit: str) -> str:

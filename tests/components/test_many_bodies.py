@@ -8,6 +8,7 @@ import pytest
 
 import scenarios
 from components import PointMassRod, RigidBody, Rod
+from components.bodies.natural import records
 from components.bodies.natural.many import RecordRows, record_rows_of, rows_of
 from components.bodies.short_sums import combined, cross, dot, inverted, length, outer, product, trace
 from modular import ModelError
@@ -181,3 +182,22 @@ def test_descriptions_stay_small_whatever_has_been_asked_of_them():
         tracemalloc.stop()
     assert built < 550.0
     assert asked < built + 2e6 / count  # the rows of the bodies last asked for, whatever their number
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("samples", "count"), [(5, 9), (9, 5)])
+def test_a_long_record_is_read_to_the_bits_of_a_short_one(shape, samples, count, monkeypatch):
+    """Sums run along bodies, or along samples where there are more of them; and who was not there is nobody's error."""
+    bodies, rng = some_bodies(shape, count), np.random.default_rng(7)
+    q, v = rng.normal(size=(2, samples, count, *shape))
+    q[2, 1], v[2, 1] = np.nan, np.nan
+    gravity, kind = rng.normal(size=shape[1]), type(bodies[0])
+
+    def read():
+        return [*kind.energies(bodies, q, v, gravity), *kind.internal_errors(bodies, q, v), kind.port_places(bodies, q)]
+
+    short = read()
+    monkeypatch.setattr(records, "LONG", 1)
+    for one, other in zip(short, read(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert np.isfinite(short[2][3:]).all()

@@ -25,19 +25,24 @@ def one_by_one(segments):
     return digest.hexdigest()
 
 
-def told(name, until, **settings):
+def told(name, until, cut=True, **settings):
     simulation = Simulation(scenarios.load(name, **settings), 1e-3)
     simulation.run(0.5 * until)
-    simulation.cut(list(simulation.assembly.joints)[-1])
+    if cut:
+        simulation.cut(list(simulation.assembly.joints)[-1])
     simulation.run(until)
     return simulation.recorded
 
 
-@pytest.mark.parametrize("at_once", [1000, 3])
-@pytest.mark.parametrize(("name", "settings"), [("chain", {"bodies": 12}), ("cut-double-pendulum", {"elbow": 0.01})])
-def test_names_hashed_together_are_hashed_as_one_by_one(name, settings, at_once, monkeypatch):
-    """Names of one and of two digits, joints that go, samples in several segments, names in many handfuls."""
+@pytest.mark.parametrize(("at_once", "put_down"), [(1000, 2**20), (3, 2**20), (1000, 0), (3, 0)])
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("chain", {"bodies": 12}), ("chain", {"bodies": 12, "cut": False}), ("cut-double-pendulum", {"elbow": 0.01})],
+)
+def test_names_hashed_together_are_hashed_as_one_by_one(name, settings, at_once, put_down, monkeypatch):
+    """Names of one and of two digits, joints that go or stay, samples in several segments, names in many handfuls."""
     monkeypatch.setattr(series, "MAX_NAMES", at_once)
+    monkeypatch.setattr(series, "MAX_PUT_DOWN", put_down)
     run = told(name, 0.03, **settings)
-    assert len(run.segments) > 1
+    assert len(run.segments) > 1 or not settings.get("cut", True)
     assert run.digest == one_by_one(run.segments) == digest_of(run.segments)

@@ -91,7 +91,7 @@ def test_samples_are_taken_at_multiples_of_record_every_and_are_those_of_the_ful
         ) as simulation:
             runs.append(simulation.run(0.1))
     full, sparse = runs
-    assert sparse.ticks.tolist() == list(range(0, 101, 7))
+    assert sparse.ticks.tolist() == [*range(0, 101, 7), 100]
     chosen = np.isin(full.ticks, sparse.ticks)
     assert np.array_equal(full.position("lower.end")[chosen], sparse.position("lower.end"))
     assert np.array_equal(full.ledger("elbow")["released"][chosen], sparse.ledger("elbow")["released"], equal_nan=True)

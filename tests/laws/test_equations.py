@@ -7,11 +7,11 @@ import sympy
 import scenarios
 import zoo
 from campaign import shortened
-from components import DrivenRotation, Law, Load, Revolute, RigidBody, Rod, Smooth, SpringDamper
+from components import DrivenRotation, Law, Load, Revolute, RigidBody, Rod, Smooth, SpringDamper, Stop
 from coordinator import Centralized, Simulation
 from coordinator.analysis.tangent import derivative
 from coordinator.couplings.centralized.equations import Equations
-from coordinator.equations import equations
+from coordinator.equations import equations, lagrange, moving
 from mechanisms import rods_in_a_row
 from modular import Assembly, ModelError
 from scenarios import catalogue
@@ -95,6 +95,34 @@ def test_ready_systems_write_what_moves_them(name):
 def test_what_has_no_formula_is_refused_by_name(name):
     with pytest.raises(ModelError, match=f"'{REFUSED[name]}'.*no"):
         equations(scenarios.load(name))
+
+
+@pytest.mark.parametrize("stiffness", [None, 300.0])
+def test_a_stop_that_is_open_is_left_out_and_told_and_one_that_is_touched_is_refused(stiffness):
+    """Between its stops a pendulum has the equations that it has without any; nobody lets code pass through one."""
+
+    def pendulum(low=None):
+        model = Assembly(gravity=(0.0, -9.81))
+        model.add("rod", Rod(start=(0.0, 0.0), end=(0.6, -0.8), mass=1.3, radius=0.02))
+        model.join("pin", Revolute(), "ground", "rod.start")
+        if low is not None:
+            model.apply("stop", Stop(low=low, high=0.7, stiffness=stiffness), joint="pin")
+        return model
+
+    model = pendulum(-0.2)
+    plain, written = equations(pendulum()), equations(model)
+    assert written.open.keys() == {"stop"}
+    assert "low=-0.2" in written.open["stop"]
+    assert "stop: as long as it does not act" in written.markdown()
+    assert written.loads == plain.loads
+    assert written.jacobian == plain.jacobian
+    assert not plain.open
+    assert "stop" in model.force_edges  # the model stays as it was
+    assert lagrange(model).lines() == lagrange(pendulum()).lines()
+    with pytest.raises(ModelError, match=r"'stop'.*pass through"):
+        moving(model)
+    with pytest.raises(ModelError, match="'stop'"):
+        equations(pendulum(0.3))  # which begins beyond it
 
 
 @pytest.mark.short(1)

@@ -460,8 +460,28 @@ def test_forces_that_cannot_be_are_refused_by_name(force, said):
 
 
 def test_a_stiffness_that_the_step_should_choose_is_refused_where_no_step_limits_it():
-    with pytest.raises(ModelError, match="its stiffness is derived from the step, which this coupling does not limit"):
+    with pytest.raises(
+        ModelError, match=r"Let it hold as a spring of yours does, Friction\(0.1, stiffness=…\), or leave"
+    ):
         Simulation(disc(Friction(0.1)), 1e-3, Centralized())
+    for remedy in (Friction(0.1, stiffness=50.0), Friction(0.0, viscous=0.02)):  # both of them help
+        assert np.isfinite(Simulation(disc(remedy), 1e-3, Centralized()).run(0.02).position("disc.rim")).all()
+
+
+@pytest.mark.parametrize("coupling", [Penalty(), Glued(), Centralized()])
+def test_friction_that_is_viscous_alone_is_a_damper_under_every_coupling(coupling):
+    """To the last bit, with its books and efforts; so it has modes, formulas and references, as joints of most robots do."""
+    runs = [
+        Simulation(disc(force, spin=4.0), 1e-3, coupling).run(0.05)
+        for force in (Friction(0.0, 0.03), TorsionSpring(0.0, 0.03))
+    ]
+    for read in (
+        lambda run: run.position("disc.rim"),
+        lambda run: run.effort("force"),
+        lambda run: run.ledger("force")["dissipated"],
+    ):
+        np.testing.assert_array_equal(*(read(run) for run in runs))
+    assert np.abs(runs[0].effort("force")).max() > 0.0
 
 
 def test_a_stop_that_is_open_bears_on_nothing_where_no_step_limits_it_and_one_that_touches_is_refused():

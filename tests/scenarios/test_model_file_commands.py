@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 def test_a_four_bar_begins_runs_and_takes_parameters():
-    assert modular("new", "four-bar").exit_code == 0
+    assert modular("new", "four-bar.toml").exit_code == 0  # people name the file that they want
     text = Path("four-bar.toml").read_text(encoding="utf-8")
     assert "modular run four-bar.toml" in text and "FILE" not in text
     again = modular("new", "four-bar")

@@ -1,6 +1,7 @@
 """What `modular study` promises: right orders, nothing done twice, the same numbers every time, divergence as a result."""
 
 import csv
+import io
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from command_line import CliRunner
 from coordinator import Penalty, Run, Shannon, Stable
@@ -19,6 +21,7 @@ from scenarios.settings import read_coupling
 from scenarios.study import pool
 from scenarios.study.cases import Case
 from scenarios.study.fit import fit_order
+from scenarios.study.table import Sheet
 from scenarios.study.variants import read_sweep, text_of, variants
 
 PENDULUM = ("double-pendulum", "--dt", "4e-4,2e-4,1e-4", "--until", "0.1", "--reference", "penalty")
@@ -455,3 +458,21 @@ def test_in_a_fresh_process_the_reference_is_the_exact_one():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 130])
+def test_a_narrow_terminal_shows_fewer_columns_whole_and_says_which_it_does_not(width):
+    names = ["Δt", "error", "at the end", "joint gap", "energy drift", "margin", "evaluations", "time", "order"]
+    sheet = Sheet(["rule.safety"], names)
+    for safety in ("1.2", "1.5"):
+        sheet.add(
+            [safety, "500 µs", "12.3 µm", "12.3 µm", "7.59 µm", "35.8 µJ", "1.25", "1,200", "19.9 ms", "2.00"], ""
+        )
+    console = Console(width=width, file=io.StringIO())
+    console.print(sheet)
+    text = console.file.getvalue()
+    assert "…" not in text
+    assert all(word in text for word in ("rule.safety", "1.2 ", "1.5 ", "Δt", "error", "order"))
+    assert ("evaluations" in text.splitlines()[0]) is (width > 110)
+    assert ("not shown here" in text) is (width < 110)
+    assert max(map(len, text.splitlines())) <= width

@@ -28,6 +28,7 @@ from typing import Self, cast
 import numpy as np
 
 from components.bodies.identity_cache import cached_by_identity
+from components.bodies.natural import records
 from components.bodies.natural.kernels import violations_loop
 from components.bodies.natural.many import (
     Layout,
@@ -40,7 +41,7 @@ from components.bodies.natural.many import (
     spans_of,
 )
 from components.bodies.natural.stack import NaturalBodies
-from components.bodies.short_sums import combined, dot, product
+from components.bodies.short_sums import combined, dot
 from components.joints.driven_place import DrivenPlace, leading
 from modular.body import Body
 from modular.elements import Array
@@ -273,7 +274,7 @@ class NaturalBody(Body):
 
     def kinetic_energy(self, q: Array, v: Array) -> Array:
         """1/2 v^T M v [J], shape (...); (A1.3) of the thesis lacks the factor 1/2."""
-        return _kinetic(self.mass_matrix, v)
+        return records.kinetic_energies(self.mass_matrix, v)
 
     def potential_energy(self, q: Array, gravity: Array) -> Array:
         """In uniform gravity [J], zero at the origin of the world, shape (...)."""
@@ -303,7 +304,7 @@ class NaturalBody(Body):
         counts, elements = np.diff(rows.port_starts), q.shape[2]
         if (counts == counts[0]).all():  # no state has to be copied for each of its ports
             weights = rows.port_weights.reshape(len(bodies), -1, elements)
-            return np.asarray(np.einsum("bpe,nbec->nbpc", weights, q).reshape(len(q), int(counts.sum()), q.shape[3]))
+            return records.places(weights, q).reshape(len(q), int(counts.sum()), q.shape[3])
         owner = np.repeat(np.arange(len(bodies)), counts)
         return np.asarray(np.einsum("pe,npec->npc", rows.port_weights, q[:, owner]))
 
@@ -311,21 +312,14 @@ class NaturalBody(Body):
     def energies(cls, bodies: Sequence[Self], q: Array, v: Array, gravity: Array) -> tuple[Array, Array]:
         """All at once, to the bits of one after the other."""
         rows = kept_record_rows(bodies)
-        kinetic, potential = _kinetic(rows.mass_matrix, v), -rows.mass * dot(combined(rows.centre_weights, q), gravity)
+        kinetic = records.kinetic_energies(rows.mass_matrix, v)
+        potential = -rows.mass * records.falls(rows.centre_weights, q, gravity)
         return np.cumsum(kinetic, axis=1)[:, -1], np.cumsum(potential, axis=1)[:, -1]
 
     @classmethod
     def internal_errors(cls, bodies: Sequence[Self], q: Array, v: Array) -> tuple[Array, Array]:
         """All at once."""
-        rows, points = kept_record_rows(bodies), bodies[0].point_count
-        w, dw = spans_of(q, points), spans_of(v, points)
-        errors, rates = np.zeros((2, *q.shape[:2]))
-        for i in range(w.shape[2]):
-            for j in range(i, w.shape[2]):
-                half = 0.5 if i == j else 1.0
-                errors += (half * (dot(w[:, :, i], w[:, :, j]) - rows.gram[:, i, j])) ** 2
-                rates += (half * (dot(w[:, :, i], dw[:, :, j]) + dot(dw[:, :, i], w[:, :, j]))) ** 2
-        return np.sqrt(errors), np.sqrt(rates)
+        return records.internal_errors(kept_record_rows(bodies).gram, bodies[0].point_count, q, v)
 
     def _violations(self, q: Array, v: Array) -> tuple[Array, Array]:
         series, e, d = q.shape[:-2], *q.shape[-2:]
@@ -418,15 +412,6 @@ class NaturalBody(Body):
     def mark_at_start(self, x: Array) -> Mark | None:
         """The material point at `x` as the body stands at the start."""
         return find_mark(self.elements, self.point_count, x, point=True)
-
-
-def _kinetic(matrix: Array, v: Array) -> Array:
-    """1/2 v^T M v, summed in a fixed order."""
-    momenta = product(matrix, v)
-    total: Array = np.zeros(momenta.shape[:-2])
-    for i in range(v.shape[-2]):
-        total += dot(v[..., i, :], momenta[..., i, :])
-    return 0.5 * total
 
 
 @cached_by_identity

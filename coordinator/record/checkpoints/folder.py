@@ -169,7 +169,8 @@ class Checkpoints:
 
     def _lean(self, simulation: RecordContext, until: float, run: Run) -> None:
         data, arrays = simulation_as_data(simulation)
-        last = {"ticks": simulation.tick, "taken": len(run), "digest": run.written_digest}
+        ends = len(run) - simulation.recorder.taken.count  # the sample of where it ended, which does not stay
+        last = {"ticks": simulation.tick, "taken": len(run), "ends": ends, "digest": run.written_digest}
         path = self.folder / f"{simulation.tick:012d}{HEAD}"
         put_in_place(path, packed({**data, "samples": last, "until": until}, arrays))
         forget(self.folder, but=path)

@@ -10,6 +10,7 @@ import pytest
 import scenarios
 from coordinator.laboratory.acts import Step
 from hands_on import session_of
+from modular import Cut
 from scenarios.laboratory.cameras import CENTRE, CHOSEN, FREE_SHARE, Cameras, mass_centre
 from scenarios.laboratory.figure import Figure
 from scenarios.laboratory.selection import Selection
@@ -148,6 +149,79 @@ def test_a_camera_goes_along_with_what_it_follows_and_keeps_its_way_of_looking(f
         before = client.camera.position
         cameras.update(snapshot, figure.places(snapshot), figure.size)
         np.testing.assert_array_equal(client.camera.position, before)
+
+
+def watched(session, cameras, until):
+    """Where points are at every 0.05 s of a motion that is watched."""
+    seen = []
+    while session.snapshot.time < until:
+        session.do(Step(50))
+        while session.pace.moving:
+            session.turn()
+        snapshot = session.snapshot
+        figure = Figure(snapshot.plan, snapshot)
+        seen.append(figure.places(snapshot))
+        cameras.update(snapshot, seen[-1], figure.size)
+    return seen
+
+
+@pytest.mark.parametrize("aspect", [0.46, 1.6])
+def test_who_leaves_his_camera_alone_sees_the_whole_motion_and_who_moves_it_is_left_alone(aspect):
+    """A pendulum that begins with both rods to one side comes to the other; on a phone that was outside the picture."""
+    with session_of(scenarios.load("double-pendulum"), 1e-3) as session:
+        figure = Figure(session.snapshot.plan, session.snapshot)
+        server, cameras = Server(), None
+        cameras = Cameras(server, Selection())
+        points = figure.places(session.snapshot)
+        middle = points.mean(axis=0)
+        first = View(np.add(middle, (0.0, 0.0, 3.0)), middle, np.array([0.0, 1.0, 0.0]))
+        cameras.begin(first, points, flat=True, size=figure.size)
+        left, moved = Client(first.position, first.look_at, aspect), Client(first.position, first.look_at, aspect)
+        server.come(left)
+        server.come(moved)
+        asyncio.run(left.turned(left.camera))  # as a browser tells it when it comes, or when its window changes
+        moved.camera.position = own = np.add(moved.camera.position, (0.3, 0.0, 0.5))
+        asyncio.run(moved.turned(moved.camera))
+        seen = watched(session, cameras, 1.5)
+        everything = np.concatenate(seen)
+        assert everything[:, 0].min() < points[:, 0].min() - 0.3  # there is something to miss
+        share = share_of_frame(everything, left.camera)
+        low = 1.0 - 2.0 * FREE_SHARE if aspect < 0.7 else -1.0
+        assert np.abs(share[:, 0]).max() <= 1.0
+        assert share[:, 1].max() <= 1.0
+        assert share[:, 1].min() >= low
+        np.testing.assert_array_equal(moved.camera.position, own)
+        framed = np.array(left.camera.position)
+        for place, look_at in (((3.0, 3.0, 3.0), np.zeros(3)), (first.position, first.look_at)):
+            left.camera.position, left.camera.look_at = (
+                np.array(place),
+                look_at,
+            )  # a browser that hears late where to look
+            asyncio.run(left.turned(left.camera))
+            np.testing.assert_array_equal(left.camera.position, framed)
+        late = Client(first.position, first.look_at, aspect)
+        server.come(late)
+        cameras.look_again(late)
+        assert np.abs(share_of_frame(everything, late.camera)[:, 0]).max() <= 1.0
+        cameras.look_again(moved)
+        assert np.abs(share_of_frame(everything, moved.camera)[:, 0]).max() <= 1.0
+
+
+def test_what_falls_far_after_a_cut_does_not_draw_a_camera_after_it():
+    with session_of(scenarios.load("double-pendulum"), 1e-3) as session:
+        figure = Figure(session.snapshot.plan, session.snapshot)
+        server = Server()
+        cameras = Cameras(server, Selection())
+        points = figure.places(session.snapshot)
+        first = fitted(points, np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0]), aspect=0.46)
+        cameras.begin(first, points, flat=True, size=figure.size)
+        client = Client(first.position, first.look_at, 0.46)
+        server.come(client)
+        session.do(Cut("pivot"))
+        seen = watched(session, cameras, 3.0)
+        size = float(np.ptp(points, axis=0).max())
+        assert np.abs(seen[-1][:, 1]).min() > 10.0 * size
+        assert np.linalg.norm(client.way) < 10.0 * np.linalg.norm(first.position - first.look_at) / FREE_SHARE
 
 
 def test_nothing_to_follow_and_nothing_to_fit_move_nobody_to_nowhere():
