@@ -27,7 +27,7 @@ from modular.assembly import Parted
 from modular.elements import GAIN_STEP, STEP, TIME, Array
 from modular.joints import Joints
 from modular.port import GROUND
-from modular.tiles import kinds_of
+from modular.tiles import Tiles, kinds_of
 
 MAX_ITERATIONS = 100  # iterations; a load not quite found only leaves some ringing
 RESIDUAL_TOLERANCE = 1e-5  # of the acceleration that the joints find at first
@@ -107,7 +107,9 @@ def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None
     """
     described, elements = region.system.described, region.elements
     straight = all(described[bodies.names[0]].straight for bodies in region.bodies)
-    once = all(body.steps == 1 for body in kinds_of(described))
+    once = isinstance(described, Tiles) and all(
+        body.steps == 1 for body in kinds_of(described)
+    )  # of all copies at once
     asked = [
         (j, rows if once else [row for row in rows if _steps_once(region.system, j.names[row])]) for j, rows in new
     ]

@@ -155,7 +155,7 @@ def run_of(
     if data is None and not judged:
         data, events = {}, [event for event in events if event["kind"] != "verdict"]
     if data is None:
-        estimate = _estimate(segments, told, model, coupling, dt)
+        estimate = _estimate(_without_end(segments, told.tick, record_every), told, model, coupling, dt)
         data = {} if estimate is None else estimate.to_data()
         events = [event for event in events if event["kind"] != "verdict"]  # one was of all that ran side by side
         events += [estimate.event(dt)] if estimate is not None and estimate.too_much else []
@@ -179,6 +179,14 @@ def run_of(
     )  # fmt: skip
     found.described = model  # as its data say: whoever asks for angles looks there
     return found
+
+
+def _without_end(segments: list[Segment], tick: int, record_every: int) -> list[Segment]:
+    """What a single run is judged by as well: its end, where that is no tick to record, is told and not judged."""
+    last = segments[-1] if segments else None
+    if last is None or tick % record_every == 0 or not last.used or int(last.ticks[last.used - 1]) != tick:
+        return segments
+    return [*segments[:-1], last.trimmed(last.used - 1)]
 
 
 def _estimate(segments: list[Segment], told: Told, model: Any, coupling: Coupling, dt: float) -> Estimate | None:

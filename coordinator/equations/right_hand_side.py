@@ -14,7 +14,7 @@ import numpy as np
 
 from coordinator.equations.solved import Solved
 from coordinator.equations.source import Lines, python_function
-from coordinator.equations.stage import NoFormula
+from coordinator.equations.tables import NoFormula
 from coordinator.equations.writing import write
 from coordinator.equations.written import Written
 from modular.assembly import Assembly

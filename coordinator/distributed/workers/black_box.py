@@ -8,12 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from coordinator.distributed.workers.black_boxes import BlackBoxes
+from coordinator.distributed.workers.channel import MAX_ATTEMPTS, Channel, ProcessLost, Unreachable
 from coordinator.distributed.workers.hosted_stack import (
-    MAX_ATTEMPTS,
-    Channel,
-    ProcessLost,
     Refusal,
-    Unreachable,
     body_from,
 )
 from modular.body import Body

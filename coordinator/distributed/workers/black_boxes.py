@@ -16,17 +16,15 @@ from typing import Any
 import numpy as np
 
 from coordinator.distributed.workers.black_box_shard import BlackBoxShard
+from coordinator.distributed.workers.channel import MAX_ATTEMPTS, Channel, ProcessLost
 from coordinator.distributed.workers.hosted_stack import (
     BY_ROWS,
     FORESHOWN,
     FORWARD_ONLY,
     GLUED,
     IDLE,
-    MAX_ATTEMPTS,
     PLAYED,
     SHARED,
-    Channel,
-    ProcessLost,
     Refusal,
     put_columns,
     run_of,

@@ -23,8 +23,8 @@ from coordinator.distributed.protocol.deadlines import Deadlines
 from coordinator.distributed.transports.keys import Keys
 from coordinator.distributed.workers.black_box import BlackBox
 from coordinator.distributed.workers.black_boxes import BlackBoxes
+from coordinator.distributed.workers.channel import Channel
 from coordinator.distributed.workers.context import WorkerContext
-from coordinator.distributed.workers.hosted_stack import Channel
 from coordinator.distributed.workers.partition import as_wanted, balanced_parts, partition
 from coordinator.distributed.workers.placement import black_boxes_in, check_placement, glued_box, placement_for
 from coordinator.distributed.workers.shard import Stages

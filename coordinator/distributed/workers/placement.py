@@ -10,7 +10,10 @@ from coordinator.couplings.glued import Glued
 from coordinator.couplings.with_components import WithComponents
 from coordinator.distributed.workers.black_box import BlackBox
 from coordinator.distributed.workers.black_boxes import BlackBoxes
-from coordinator.distributed.workers.hosted_stack import Channel, LocalChannel, StackHost
+from coordinator.distributed.workers.channel import Channel, LocalChannel
+from coordinator.distributed.workers.hosted_stack import (
+    StackHost,
+)
 from coordinator.distributed.workers.partition import as_wanted, partition
 from coordinator.system import System
 from modular.assembly import Assembly

@@ -15,15 +15,13 @@ from typing import Any, Protocol
 from coordinator.distributed.transports.direct_line import LineLost
 from coordinator.distributed.transports.zeromq import Mailbox
 from coordinator.distributed.workers.capped_clock import CappedClock
+from coordinator.distributed.workers.channel import Channel, ProcessLost, Unreachable
 from coordinator.distributed.workers.direct_calls import ELSEWHERE, REFUSED, Answering, Asking, Lines
 from coordinator.distributed.workers.hosted_stack import (
     GONE,
-    Channel,
     HostedStack,
-    ProcessLost,
     Refusal,
     StackHost,
-    Unreachable,
 )
 from coordinator.distributed.workers.messages import Message, encode_message, oversized
 from coordinator.distributed.workers.process_supervision import MAX_NAP_SECONDS, STALL_NOTICE_SECONDS

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from coordinator.distributed.workers.hosted_stack import Channel, LocalChannel, StackHost
+from coordinator.distributed.workers.channel import Channel, LocalChannel
+from coordinator.distributed.workers.hosted_stack import (
+    StackHost,
+)
 from coordinator.distributed.workers.shard import Shard
 from coordinator.distributed.workers.worker import Worker
 from coordinator.record.recorder import Recorder, Segment

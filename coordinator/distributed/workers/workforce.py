@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from coordinator.distributed.workers.black_box import BlackBox
+from coordinator.distributed.workers.channel import Channel
 from coordinator.distributed.workers.context import WorkerContext
 from coordinator.distributed.workers.distributed_run import (
     DistributedRun,
@@ -13,7 +14,9 @@ from coordinator.distributed.workers.distributed_run import (
     check_divisible,
     distributed_run_for,
 )
-from coordinator.distributed.workers.hosted_stack import Channel, StackHost
+from coordinator.distributed.workers.hosted_stack import (
+    StackHost,
+)
 from coordinator.distributed.workers.placement import channels_to, relocate
 from coordinator.distributed.workers.worker_pool import WorkerInfo
 from coordinator.engine.interrupt import Turn, one_at_a_time
