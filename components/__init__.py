@@ -37,9 +37,8 @@ __all__ += joints.__all__
 
 HAND = "components:Hand"  # the force by which a body is held and drawn about (coordinator/laboratory/hand.py)
 
-ELSEWHERE = frozenset(
-    {"Command", "Fmu", "FmuNetwork", "PowerPort"}
-)  # of components/fmi, for those who need them (extra `fmi`)
+# of components/fmi, for those who need them (extra `fmi`)
+ELSEWHERE = frozenset({"Command", "Fmu", "FmuNetwork", "PowerPort"})
 
 
 def __getattr__(name: str) -> Any:

@@ -378,9 +378,8 @@ class Assembly(Spelt):
         for name, force in data["forces"].items():
             fields = {key: value for key, value in force.items() if key not in ("on", "at")}
             made = Component.from_data(fields)
-            at = (
-                None if getattr(made, "placed_by", "") else force.get("at")
-            )  # older files gave a contact one, without effect
+            # older files gave a contact one, without effect
+            at = None if getattr(made, "placed_by", "") else force.get("at")
             assembly.apply(name, made, *force["on"], at=at)
         for name, state in data.get("begin", {}).items():
             assembly.known(name, assembly.bodies, "body", "begin")

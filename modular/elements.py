@@ -32,9 +32,8 @@ ASKING = frozenset(
     }
 )  # fmt: skip
 ASKED = ("response", "load", "kept_force", "kept_bound")  # columns that are there only while stiffness is being chosen
-EITHER_SIDE = frozenset(
-    {"use_present_velocity", "use_end_velocity", "save_bounds", "restore_bounds"}
-)  # parts of an event for all its elements
+# parts of an event for all its elements
+EITHER_SIDE = frozenset({"use_present_velocity", "use_end_velocity", "save_bounds", "restore_bounds"})
 OTHER_SIDE = frozenset({"save_forces", "restore_forces"})  # for those on bodies that it does not touch
 STEP, TIME, GAIN_STEP = range(3)  # places in `clock`
 

@@ -26,9 +26,8 @@ from modular.kept_code import KeptCode
 COMPILE_NOTICE_SECONDS = 0.5  # how long the compiler may be at work before the log says so [s]
 COMPILE_NOTICE_SECONDS_UNCOUNTED = 3.0  # the same, where nobody knows yet how many kernels there will be [s]
 
-Listener = Callable[
-    [str, int, int], None
-]  # name of a kernel that is now compiled, loops that are ready, loops in sight
+# name of a kernel that is now compiled, loops that are ready, loops in sight
+Listener = Callable[[str, int, int], None]
 
 _listeners: list[Listener] = []
 _waiting: list[Callable[[], None]] = []  # for the end of it

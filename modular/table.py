@@ -51,9 +51,8 @@ class Table:
         self._shared: set[str] = set()
         self._sheet = np.zeros(2 * self.most_fields, np.int64)
         self.sheet = self._sheet.ctypes.data  # its address
-        self._bytes = np.zeros(
-            self.most_fields, np.int64
-        )  # in a row of each column; 0 where components have no rows of their own
+        # in a row of each column; 0 where components have no rows of their own
+        self._bytes = np.zeros(self.most_fields, np.int64)
         self._view: ViewType | None = None
         self.loops: dict[str, Loop] = {}  # by the name of the method that each one stands for
 

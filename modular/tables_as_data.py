@@ -81,9 +81,8 @@ def _unlike(data: Mapping[str, Any], like: Table) -> str:
     fields = [[name, kind, dtype, list(shape)] for name, kind, dtype, shape in like.fields()]
     if data["fields"] != fields:
         return "columns"
-    ours = {
-        verb: named(loop) for verb, loop in like.loops.items()
-    }  # a coupling may have added some, a law has one less
+    # a coupling may have added some, a law has one less
+    ours = {verb: named(loop) for verb, loop in like.loops.items()}
     return "" if all(ours.get(verb, name) == name for verb, name in data["loops"].items()) else "loops"
 
 

@@ -37,9 +37,8 @@ def choose_target() -> None:
     if wanted not in (PORTABLE, NATIVE):
         _log.warning("MODULAR_CPU=%s is not known; set portable (the default) or native. Using portable", wanted)
     chosen = config.CPU_NAME is not None or config.CPU_FEATURES is not None  # by NUMBA_CPU_NAME
-    chosen = chosen or "_toplevel_target_context" in vars(
-        cpu_target
-    )  # somebody has begun to compile for this processor
+    # somebody has begun to compile for this processor
+    chosen = chosen or "_toplevel_target_context" in vars(cpu_target)
     baseline = BASELINES.get(platform.machine().lower())
     if wanted == NATIVE or chosen or baseline is None:
         return

@@ -66,9 +66,8 @@ class Machine:
         exchanged = [member for member in self.members.values() if member.kind == EXCHANGE]
         self.exchange = Exchange(exchanged, self._show_at, tolerance) if exchanged else None
         self._courses: tuple[Signals, Sequence[Course]] | None = None
-        self._claimed = {
-            target: f"the connection from '{source}'" for target, source in connections.items()
-        }  # inputs, by whom
+        # inputs, by whom
+        self._claimed = {target: f"the connection from '{source}'" for target, source in connections.items()}
         self._commanded: dict[str, tuple[Signals, float]] = {}  # inputs that somebody decides about, and as what
         self._stepping = [member for member in self.members.values() if member.kind == CO_SIMULATION]
 

@@ -85,9 +85,8 @@ class Unit:
         self.work, self.ticks, self.since = 0.0, 0, 0
         self.dt = 0.0
         self.settings = (0.25, 0.5)  # beta and gamma of Newmark
-        self.beta = (
-            -1.0
-        )  # what of a force at the end of a step its place there shows, x += beta h^2 a; -1: as the settings say
+        # what of a force at the end of a step its place there shows, x += beta h^2 a; -1: as the settings say
+        self.beta = -1.0
         self.compliance = np.zeros((len(self.still), len(self.still)))
         self.root = self.compliance
         self.begin: Any = None  # saved state at which the present step began

@@ -36,9 +36,8 @@ def meeting(places: Array, ways: Array, half: Array) -> Indices:
     pairs = overlapping(np.minimum(places, ends) - half, np.maximum(places, ends) + half)
     one, other = pairs[:, 0], pairs[:, 1]
     apart, closing, reach = places[one] - places[other], ways[one] - ways[other], half[one] + half[other]
-    with np.errstate(
-        divide="ignore", invalid="ignore"
-    ):  # whoever does not move along an axis is there always, or never
+    # whoever does not move along an axis is there always, or never
+    with np.errstate(divide="ignore", invalid="ignore"):
         times = np.stack([(-reach - apart) / closing, (reach - apart) / closing])
     still = closing == 0.0
     inside = np.where(np.abs(apart) <= reach, -np.inf, np.inf)

@@ -26,9 +26,8 @@ from modular.seen_mass import compute_compliance_rows
 from modular.side import Mark, Side
 from modular.views import View
 
-MADE, COSINE, SINE, WAY, ACROSS, LEAN, ROTATED = range(
-    7
-)  # how it stood when it was made, in the plane; in space the way alone
+# how it stood when it was made, in the plane; in space the way alone
+MADE, COSINE, SINE, WAY, ACROSS, LEAN, ROTATED = range(7)
 Stiffness = float | Sequence[float]
 
 

@@ -64,9 +64,8 @@ def watch(pair: Pair, patch: Patch) -> Any:
         near = near or gap <= patch.band + 2.0 * pair.span * abs(patch.v[i]) or before.owed[i] > 0.0
         if gap < lowest:
             nearest, lowest = i, gap
-    if (
-        pair.steady and patch.count > 0
-    ):  # what lies askew, or is loaded beside its middle, is pulled differently at each point
+    # what lies askew, or is loaded beside its middle, is pulled differently at each point
+    if pair.steady and patch.count > 0:
         now.pull = 0.0
         for i in range(patch.count):
             if i == nearest or patch.gaps[i] <= patch.band:

@@ -40,9 +40,8 @@ STABLE_STIFFNESS_SHARE = 0.2  # of the 4 that a step can bear: what a stiffness 
 MADE, ORIGIN, COSINE, SINE = range(4)  # of the frame in which a coordinate is told
 TICK, DEMANDED = range(2)  # of `stage`
 STIFFNESS, DAMPING, RATIO = range(3)  # gains; a stiffness below zero is to be chosen: minus so many shares
-REACHED, SPENT, EFFORT = range(
-    3
-)  # what is kept from tick to tick: the coordinate, what a tick took while friction slipped, the force
+# what is kept from tick to tick: the coordinate, what a tick took while friction slipped, the force
+REACHED, SPENT, EFFORT = range(3)
 
 
 @dataclass(frozen=True)

@@ -240,9 +240,8 @@ def turn_or_slide(
     since = time - 0.5 * span
     pace = (speed - kept[SPEED]) / (since - kept[SINCE])
     mode, way = kept[MODE], kept[WAY]
-    answer = STABLE_STIFFNESS_SHARE / (
-        stiffness * dt * dt
-    )  # of the two bodies alone; all that hangs on them answers less
+    # of the two bodies alone; all that hangs on them answers less
+    answer = STABLE_STIFFNESS_SHARE / (stiffness * dt * dt)
     tried[SPEED], tried[SINCE], tried[WHEN], tried[PACE], tried[EARLIER] = speed, since, time, pace, kept[PULLED]
     tried[WAY], tried[MODE] = way, HELD
     if mode == NEW:
@@ -370,9 +369,8 @@ def friction_loop(start: int, stop: int, frictions: View, elements: View) -> int
         tried[SPENT] = hold * (anchor - kept[ANCHOR])
         frictions.power[n] = (damper + viscous * rate) * rate
         if sudden < np.inf:
-            past = (
-                kept[PULLED] if kept[MODE] == TURNS or kept[MODE] == BEGINS else kept[EFFORT]
-            )  # the rest is the damper's
+            # the rest is the damper's
+            past = kept[PULLED] if kept[MODE] == TURNS or kept[MODE] == BEGINS else kept[EFFORT]
             tried[SPENT] = 0.5 * (sudden + past) * (s - kept[REACHED]) - stored + 0.5 * kept[EFFORT] ** 2 / stiffness
             frictions.power[n] = viscous * rate * rate
         if chosen and between:

@@ -34,9 +34,8 @@ from modular.loop import NO_FAILED_ROW, loop
 from modular.side import Mark, Side
 from modular.views import View
 
-READ, SUM, ERROR, WHEN = range(
-    3, 7
-)  # beside what all keep: the angle, the integral of its error, the error, and when that was
+# beside what all keep: the angle, the integral of its error, the error, and when that was
+READ, SUM, ERROR, WHEN = range(3, 7)
 PROPORTIONAL, INTEGRAL, DERIVATIVE, TARGET, MOST = range(5)
 BEGAN, KNOWN, ALONG, ACROSS = range(4)  # where it was made, whether that is known, and in the plane the line of a way
 

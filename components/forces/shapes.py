@@ -15,9 +15,8 @@ import numpy as np
 from modular.component import Component
 from modular.elements import Array
 
-HALF_SPACE, BOX, CAPSULE, SPHERE = range(
-    4
-)  # as kernels know them; of a pair, the one that comes first here is asked for
+# as kernels know them; of a pair, the one that comes first here is asked for
+HALF_SPACE, BOX, CAPSULE, SPHERE = range(4)
 
 
 def _is_vector(value: object, size: int) -> bool:

@@ -105,9 +105,10 @@ class Surface(Force):
         if not isinstance(other, Surface) or (isinstance(self.shape, HalfSpace) and isinstance(other.shape, HalfSpace)):
             return None
         given = [each.restitution for each in (self, other) if each.restitution is not None]
+        # as in Box2D, b2MixFriction and b2MixRestitution
         return Contact(
             self.shape, other.shape, sqrt(self.friction * other.friction), max(given) if given else None, let_out=True
-        )  # as in Box2D, b2MixFriction and b2MixRestitution
+        )
 
     def new_stack(self, dimension: int) -> Surfaces:
         """An empty stack of surfaces."""

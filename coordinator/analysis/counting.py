@@ -250,9 +250,8 @@ class _Tree:
         if not owners:
             return np.zeros((0, int(self.width.sum()))), owners
         starts = np.concatenate([[0], np.cumsum(self.width)])
-        ways = np.zeros(
-            (len(self.bodies.names) + 1, self.bodies.own.shape[2], int(starts[-1]))
-        )  # the last is the ground
+        # the last is the ground
+        ways = np.zeros((len(self.bodies.names) + 1, self.bodies.own.shape[2], int(starts[-1])))
         for body in self.order:
             if self.leader[body] >= 0:
                 ways[body] = self._after(body) @ ways[self.parent[body]]

@@ -52,9 +52,8 @@ def linearise(model: Assembly, *, seek: bool = False, steady: bool = False) -> L
 
 
 STEP = 1e-2  # of the smallest way between points of a body, or of the largest velocity
-SHORT_STENCIL = [
-    (sign * k, sign * weight) for k, weight in ((1, 2 / 3), (2, -1 / 12)) for sign in (1, -1)
-]  # over velocities
+# over velocities
+SHORT_STENCIL = [(sign * k, sign * weight) for k, weight in ((1, 2 / 3), (2, -1 / 12)) for sign in (1, -1)]
 STEADY_TOLERANCE = 1e-7  # of the accelerations that are about
 TURNED = 0.7  # [rad], or as many extents: how far along its way a model is looked at once more
 MOST_STEPS = 40  # to a motion that goes on

@@ -79,9 +79,8 @@ class Mobility(Result):
     branches: int | None  # lines on which motions go on, where they are lines
     smallest: float  # singular value that still counts, of rows of length one: how near a pose is where another motion appears
     assembly: Assembly = field(repr=False)
-    rest: dict[str, tuple[Array, slice]] = field(
-        repr=False
-    )  # of each body, where it stands and which coordinates are its own
+    # of each body, where it stands and which coordinates are its own
+    rest: dict[str, tuple[Array, slice]] = field(repr=False)
 
     @property
     def redundancies(self) -> int:

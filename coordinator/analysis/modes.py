@@ -79,9 +79,8 @@ class Modes(Result):
         moved = self.linear.shown @ self.vectors
         found = port_velocities(self.linear.assembly, self.linear.rest, moved)
         most = np.max([np.linalg.norm(shape, axis=1) for shape in found.values()] or [np.zeros(moved.shape[1])], axis=0)
-        seen = most > UNSEEN * np.abs(moved).max(
-            axis=0, initial=0.0
-        )  # what turns about a line through all ports is not
+        # what turns about a line through all ports is not
+        seen = most > UNSEEN * np.abs(moved).max(axis=0, initial=0.0)
         return {port: shape / np.where(seen, most, np.inf)[:, None] for port, shape in found.items()}
 
     def swing(self, mode: int) -> Run:

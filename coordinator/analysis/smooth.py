@@ -104,9 +104,8 @@ def _parted(write: Written, low: float, high: float, setting: str, left: int) ->
         for count, more in pairwise(POINTS):
             found = _interpolated(once, low, high, count)
             if all(agrees(found, once(low + part * (high - low)), low + part * (high - low)) for part in LOOKS):
-                return [
-                    (low, _interpolated(once, low, high, more))
-                ]  # what is off by e with so many is off by e^2 with twice
+                # what is off by e with so many is off by e^2 with twice
+                return [(low, _interpolated(once, low, high, more))]
     except Turned:
         pass
     if not left:

@@ -81,9 +81,8 @@ class Statics(Result):
     dimension: int
     steps: int  # in which it came to rest
     assembly: Assembly = field(repr=False)
-    rest: dict[str, tuple[Array, slice]] = field(
-        repr=False
-    )  # of each body, where it rests and which coordinates are its own
+    # of each body, where it rests and which coordinates are its own
+    rest: dict[str, tuple[Array, slice]] = field(repr=False)
 
     def force(self, joint: str) -> Array:
         """On the second side [N]."""

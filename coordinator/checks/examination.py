@@ -126,9 +126,8 @@ class Examination:
     mobility: int | None  # what is left; None for models too large to find it
     joints: list[JointReport]
     springs: dict[str, float]  # margin of every spring and damper
-    implicit: dict[
-        str, float
-    ]  # those that limit no step, because they are found; with which step [s] they would be exerted
+    # those that limit no step, because they are found; with which step [s] they would be exerted
+    implicit: dict[str, float]
     advice: list[str]
     friction: list[str] = field(default_factory=list)  # dry, whose switches are located within steps
 

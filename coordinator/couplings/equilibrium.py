@@ -107,9 +107,8 @@ def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None
     """
     described, elements = region.system.described, region.elements
     straight = all(described[bodies.names[0]].straight for bodies in region.bodies)
-    once = isinstance(described, Tiles) and all(
-        body.steps == 1 for body in kinds_of(described)
-    )  # of all copies at once
+    # of all copies at once
+    once = isinstance(described, Tiles) and all(body.steps == 1 for body in kinds_of(described))
     asked = [
         (j, rows if once else [row for row in rows if _steps_once(region.system, j.names[row])]) for j, rows in new
     ]

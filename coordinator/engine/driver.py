@@ -20,9 +20,8 @@ from modular.memory import copy_bytes
 
 ADDRESS, SHEET, START, STOP, PHASE = range(5)  # columns of a program; PHASE 1: a barrier comes first
 SOURCE, BYTES, TARGET, STRIDE = range(4)  # columns of a table of copies: sample i goes to TARGET + i STRIDE
-TICK, LAST, NEXT, EVERY, USED, ROOM, STATUS, OPERATION, ROW = range(
-    9
-)  # places in `state`; NEXT: tick of the next sample
+# places in `state`; NEXT: tick of the next sample
+TICK, LAST, NEXT, EVERY, USED, ROOM, STATUS, OPERATION, ROW = range(9)
 RUNNING, DONE, FULL, BROKEN, WRONG, ALARMED, TRUE = range(7)  # status
 WAITING, ROUND, YIELD = 0, 8, 16  # places in `meeting`, each in a cache line of its own; YIELD: address of a function
 SPINS_BEFORE_YIELD = 2000  # looks before a thread that waits lets others run

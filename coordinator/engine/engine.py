@@ -145,9 +145,8 @@ class Engine:
         if given_up or state[STATUS] != WRONG:
             return None
         system.evaluations += self._tick_program.evaluations
-        return str(
-            self._tick_program.first_tick[state[OPERATION]][0].names[state[ROW]]
-        )  # the same places as in `next_ticks`
+        # the same places as in `next_ticks`
+        return str(self._tick_program.first_tick[state[OPERATION]][0].names[state[ROW]])
 
     def _ready(self, simulation: EngineContext) -> bool:
         """Whether everything that takes part in a tick is compiled, and its program is at hand."""

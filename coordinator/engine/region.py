@@ -37,9 +37,8 @@ from modular.table import Table
 
 NEIGHBOURS_TOO = frozenset({"respond", "respond_freely", "show"})  # what bodies in ring 1 have to say as well
 RINGS = 3
-HERE, WIDER, CHOSEN = range(
-    3
-)  # for whom an operation is meant: what is touched, one ring further, a row that was chosen
+# for whom an operation is meant: what is touched, one ring further, a row that was chosen
+HERE, WIDER, CHOSEN = range(3)
 Rings = tuple[Sequence[int], Sequence[int], Sequence[int]]  # rows of a stack, ring by ring
 
 
@@ -280,9 +279,8 @@ def _restore_books(region: Region) -> None:
 
 
 ADDRESS, SHEET, START, STOP = range(4)  # columns of a batch: a loop, its stack, and where a region says on which rows
-EventOperation = (
-    tuple[Any, ...] | Callable[["Region"], None]
-)  # a stack and a verb, perhaps for whom; or what is done in Python
+# a stack and a verb, perhaps for whom; or what is done in Python
+EventOperation = tuple[Any, ...] | Callable[["Region"], None]
 Batch = Indices | Callable[["Region"], None]
 
 

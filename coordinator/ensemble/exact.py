@@ -74,9 +74,8 @@ def exact_gradient(
         h = steps[d] = along.step(d)
         slope, off = _differenced(of, {k: along.moved(d, k * h) for k in STENCIL}, h)
         models = beginning.models[d]
-        if any(
-            one.bodies != model.bodies for one in models.values()
-        ):  # what is asked may hang on their descriptions as well
+        # what is asked may hang on their descriptions as well
+        if any(one.bodies != model.bodies for one in models.values()):
             others = {k: along.moved(d, 0.0, one.bodies) for k, one in models.items()}
             more, more_off = _differenced(of, others, beginning.steps[d], beginning.stencils[d])
             slope, off = slope + more, off + more_off
@@ -228,9 +227,8 @@ class _Along:
             of_each = [[samples[int(tick)][name] for tick in segment.ticks] for name in names]
             moves = {}
             for k, key in enumerate(STATE):
-                table = np.array(
-                    [[motion[k] for motion in motions] for motions in of_each]
-                )  # bodies, samples, directions, …
+                # bodies, samples, directions, …
+                table = np.array([[motion[k] for motion in motions] for motions in of_each])
                 moves[key] = np.moveaxis(table, (2, 1), (0, 1)).reshape(count, *series[key].shape)
             found.append(moves)
         return found

@@ -46,9 +46,8 @@ class Gradient:
     jacobian: Array  # (…, names)
     error: Array  # about how far that is off, (…, names); NaN at orders 1 and 2, which do not know
     steps: Array  # of each number, (names,)
-    growth: Array = field(
-        default_factory=lambda: np.empty(0)
-    )  # of exact tangents over the second half of the run, (names,)
+    # of exact tangents over the second half of the run, (names,)
+    growth: Array = field(default_factory=lambda: np.empty(0))
 
     def of(self, name: str) -> Array:
         """By one of them."""
@@ -279,9 +278,8 @@ def _say_doubts(found: Gradient) -> None:
     """Where differences of both orders do not agree the motion is too sensitive, or has a bend there."""
     largest = np.abs(found.jacobian).max(axis=tuple(range(found.jacobian.ndim - 1)), initial=0.0)
     off = found.error.max(axis=tuple(range(found.error.ndim - 1)), initial=0.0)
-    rounding = (
-        ROUNDING * float(np.abs(found.value).max(initial=0.0)) / found.steps
-    )  # all there is of what does not count
+    # all there is of what does not count
+    rounding = ROUNDING * float(np.abs(found.value).max(initial=0.0)) / found.steps
     doubtful = np.flatnonzero((off > DOUBTFUL * largest) & (off > 100.0 * rounding))
     if len(doubtful):
         k = int(doubtful[np.argmax(off[doubtful] / np.maximum(largest[doubtful], 1e-300))])

@@ -55,9 +55,8 @@ class Identified:
     values: Array  # as the model would have them; of numbers that change together, how far they went
     deviations: Array  # standard deviations; infinite where a number is part of what is not told apart
     covariance: Array  # of what is told apart
-    undetermined: tuple[
-        dict[str, float], ...
-    ]  # combinations, by the parts of the numbers in them, each as a share of its size
+    # combinations, by the parts of the numbers in them, each as a share of its size
+    undetermined: tuple[dict[str, float], ...]
     residuals: Array  # in standard deviations of the noise, those that were measured
     iterations: int
     model: Assembly  # with these numbers

@@ -63,9 +63,8 @@ class Solved:
         n = len(written.coordinates)
         self.accelerations, self.multipliers = values[:n], values[n:]
         self.left_out = [self._left_out(r) for r in self.dependent]
-        self.idle = [
-            elimination.idle(r) for r in self.dependent
-        ]  # multipliers that move nothing, one of a row that was left out
+        # multipliers that move nothing, one of a row that was left out
+        self.idle = [elimination.idle(r) for r in self.dependent]
 
     def _left_out(self, r: int) -> Any:
         """G a - gamma of a row that followed from others where the model stands: it has to do so everywhere."""

@@ -128,9 +128,8 @@ def agree_velocities(system: System, *, project: bool) -> float:
                 lost += stop_by_impulse(system, name)
                 measure_joint(system, name)
     if project:
-        for _ in range(
-            MAX_SOLUTIONS if worst[1] > limit else 0
-        ):  # heavy bodies on light ones: one by one joints hardly get on
+        # heavy bodies on light ones: one by one joints hardly get on
+        for _ in range(MAX_SOLUTIONS if worst[1] > limit else 0):
             lost += _stop_all(system)
             worst = _fastest(system)
     if worst[1] > max(1e-6, limit):

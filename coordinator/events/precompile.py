@@ -60,9 +60,8 @@ def _to_come(known: weakref.ref[System], verbs: tuple[str, ...], coming: Sequenc
     if system is None:
         return []
     tables: list[Any] = [system.elements, *system.bodies, *system.joints, *system.forces, *coming]
-    tables = [
-        table for table in [*tables, *system.cache.values()] if isinstance(table, Table)
-    ]  # not those in plain Python
+    # not those in plain Python
+    tables = [table for table in [*tables, *system.cache.values()] if isinstance(table, Table)]
     loops = [
         (table.loops[verb], table.view, system.elements.view)
         for verb in verbs

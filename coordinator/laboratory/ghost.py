@@ -33,9 +33,8 @@ class GhostView(NamedTuple):
     plan: Plan
     time: float  # [s]
     bodies: Sequence[BodyStates]
-    distances: Sequence[
-        tuple[float, float]
-    ]  # times [s], and the largest distance between two points that should be one [m]
+    # times [s], and the largest distance between two points that should be one [m]
+    distances: Sequence[tuple[float, float]]
 
 
 class Ghost:

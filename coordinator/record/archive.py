@@ -162,9 +162,8 @@ def _together(folder: Path, data: dict[str, Any], arrays: Mapping[str, Array]) -
 
 def text_of(about: Mapping[str, Any]) -> bytes:
     """With its checksum; in lines, as far as anybody reads that."""
-    parts = (
-        f"{_compact(key)}:{part}" for key, part in _parts_of(about)
-    )  # each is written once: a model may have many bodies
+    # each is written once: a model may have many bodies
+    parts = (f"{_compact(key)}:{part}" for key, part in _parts_of(about))
     text = ("{" + ",".join(parts) + "}").encode()
     found = sha256(text).hexdigest()
     if len(text) > MAX_INDENTED_LENGTH:

@@ -59,9 +59,8 @@ def leaked_within(run: Run) -> dict[str, float]:
     found: dict[str, float] = {}
     bodies: dict[str, Any] = dict(run.bodies)
     for name, body in bodies.items():
-        if not hasattr(
-            body, "leaked"
-        ):  # what is moved by its own equations of motion leaks nothing that joints do not book
+        # what is moved by its own equations of motion leaks nothing that joints do not book
+        if not hasattr(body, "leaked"):
             continue
         try:
             lost = body.leaked(run.state(name)[0])

@@ -106,9 +106,8 @@ class Evidence:
             recorded.taken, recorded.bodies, dt, recorded.pull, at_once=recorded.at_once,
             damps=recorded.damps,
         )  # fmt: skip
-        extent = self._extent or max(
-            way, spread_of(segments, recorded.bodies)
-        )  # of one point, also the way that it goes
+        # of one point, also the way that it goes
+        extent = self._extent or max(way, spread_of(segments, recorded.bodies))
         if not extent:
             return None
         last = segments[-1].used - 1

@@ -236,9 +236,8 @@ class Past:
         present = self._present[1]
         if isinstance(present, dict):
             return {**self.forms, **present}
-        return ChainMap(
-            cast("dict[str, dict[str, Any]]", present), self.forms
-        )  # of many copies each is told when asked for
+        # of many copies each is told when asked for
+        return ChainMap(cast("dict[str, dict[str, Any]]", present), self.forms)
 
     def run(self, simulation: RecordContext) -> Run:
         """Everything so far."""

@@ -53,9 +53,8 @@ class Run:
     machine: dict[str, str] = field(default_factory=dict)  # what else decides the bits
     obstacles: list[str] = field(default_factory=list)  # why it cannot be repeated from its folder, a sentence each
     estimate: dict[str, Any] = field(default_factory=dict)  # about how far it is off (coordinator/record/verdict.py)
-    verified: dict[str, Any] = field(
-        default_factory=dict
-    )  # what was measured of that (coordinator/checks/verification.py)
+    # what was measured of that (coordinator/checks/verification.py)
+    verified: dict[str, Any] = field(default_factory=dict)
     never: list[str] = field(default_factory=list)  # what the model had scheduled and did not come to pass
     timings: dict[str, float] = field(default_factory=dict)
     written_digest: str | None = None  # as the folder has it from which the run was read, or into which it was saved

@@ -137,9 +137,8 @@ class Ways:
         time, speed, bend, bending, energy, twist = np.array([looked[:6] for looked in found]).T
         way, on_bends = (float((0.5 * (v[1:] + v[:-1]) * np.diff(time)).sum()) for v in (speed, bending))
         most, moved = float(bend.max()), _moved(found)
-        if (
-            damps
-        ):  # it lasts for a small part of the way, between the most and the mean; and may go its way between two ticks
+        # it lasts for a small part of the way, between the most and the mean; and may go its way between two ticks
+        if damps:
             mean = float((0.5 * (bend * bending)[1:] + 0.5 * (bend * bending)[:-1]) @ np.diff(time))
             most = float(np.sqrt(most * mean / on_bends)) if on_bends > 0.0 else most
             way, on_bends = max(way, moved), max(on_bends, moved)

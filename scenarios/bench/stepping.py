@@ -39,9 +39,8 @@ class Stepper:
         self()
         each = (time.perf_counter() - started) / self.ticks
         self.ticks = int(min(max(seconds / max(each, 1e-9), MIN_TICKS_PER_SAMPLE), MAX_TICKS_PER_SAMPLE))
-        if (
-            self.ticks > 10 * MIN_TICKS_PER_SAMPLE
-        ):  # a short try counts what a run costs beside its steps; look once more
+        # a short try counts what a run costs beside its steps; look once more
+        if self.ticks > 10 * MIN_TICKS_PER_SAMPLE:
             started = time.perf_counter()
             self()
             each = (time.perf_counter() - started) / self.ticks

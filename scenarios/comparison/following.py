@@ -20,9 +20,8 @@ from modular.one_thread import on_one_thread
 # Baumgarte's gains while it follows [1/s]: they act on rounding and on the ends of the interpolation only
 BAUMGARTE_RATE = 50.0
 
-Violations = Callable[
-    [float], tuple[Array, Array, Array]
-]  # time -> phi_0, its first and second derivatives, over all rows
+# time -> phi_0, its first and second derivatives, over all rows
+Violations = Callable[[float], tuple[Array, Array, Array]]
 
 
 @on_one_thread

@@ -157,9 +157,8 @@ class _Job:
         )
         found = self._made(self._positions(fine), self._positions(coarse), text, how, fine)
         size = max(peak(series) for series in found.positions.values())
-        return replace(
-            found, uncertainty=np.fmax(found.uncertainty, solver.rtol * size)
-        )  # no surer than it was asked to be
+        # no surer than it was asked to be
+        return replace(found, uncertainty=np.fmax(found.uncertainty, solver.rtol * size))
 
     def stepped(self, text: str) -> Reference:
         """A fixed step, half of the finest that is compared, and that step itself."""

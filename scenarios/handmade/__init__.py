@@ -41,9 +41,8 @@ class Motion:
     rates: Array  # [rad/s], (n, 2)
     positions: Array  # of the ends of both rods, x to the right, y upward [m], (n, 2, 2)
     energy: Array  # kinetic and of gravity [J], (n,)
-    reactions: (
-        Array | None
-    )  # on the first rod at the pivot, on the second at the elbow [N], (n, 2, 2); None by Lagrange
+    # on the first rod at the pivot, on the second at the elbow [N], (n, 2, 2); None by Lagrange
+    reactions: Array | None
 
 
 def solve(

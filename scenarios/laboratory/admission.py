@@ -52,9 +52,8 @@ class Admission:
     names: frozenset[str]
     cookie: str
     token: str
-    invitations: dict[str, Callable[[], object]] = field(
-        default_factory=dict
-    )  # not used yet, and who wants to know of it
+    # not used yet, and who wants to know of it
+    invitations: dict[str, Callable[[], object]] = field(default_factory=dict)
 
     def invite(self, used: Callable[[], object]) -> str:
         """A secret that stands for the token once; `used` is called when somebody has come with it."""

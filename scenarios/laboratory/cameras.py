@@ -177,9 +177,8 @@ class Cameras:
 
     def _step_back(self, points: Array) -> None:
         """Whoever leaves his camera alone sees where everything has been, as far as it is near."""
-        near = points[
-            np.abs(points - self._middle).max(axis=1, initial=0.0) <= self._reach
-        ]  # what is nowhere is not near
+        # what is nowhere is not near
+        near = points[np.abs(points - self._middle).max(axis=1, initial=0.0) <= self._reach]
         if not len(near):
             return
         box = np.array([np.minimum(self._box[0], near.min(axis=0)), np.maximum(self._box[1], near.max(axis=0))])

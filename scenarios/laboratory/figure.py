@@ -40,9 +40,8 @@ class Figure:
 
     def __init__(self, plan: Plan, snapshot: Snapshot | GhostView, size: float | None = None) -> None:
         self.plan = plan
-        self.size = (
-            size_of(snapshot) if size is None else size
-        )  # [m]; given where a picture goes on: rods stay as thick
+        # [m]; given where a picture goes on: rods stay as thick
+        self.size = size_of(snapshot) if size is None else size
         self.parts = [part for name, body in plan.bodies.items() for part in parts_of(name, body, self.size)]
         self.points: list[Point] = list(
             dict.fromkeys(

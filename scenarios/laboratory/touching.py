@@ -69,9 +69,8 @@ def _meshes(body: str, port: str, shape: Shape, dimension: int, size: float) -> 
     elif isinstance(shape, Capsule):
         for sign in (-1.0, 1.0):
             yield outline("ball", place + sign * half[0] * axes[0], axes, (radius,) * 3)
-        yield outline(
-            "cylinder", place, axes[[1, 2, 0]], (radius, radius, 2.0 * half[0])
-        )  # its mesh stands along the third
+        # its mesh stands along the third
+        yield outline("cylinder", place, axes[[1, 2, 0]], (radius, radius, 2.0 * half[0]))
 
 
 def poses(outlines: list[Outline], snapshot: Snapshot) -> tuple[Array, Array]:

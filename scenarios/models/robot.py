@@ -92,9 +92,8 @@ class RobotJoint:
     stiffness: float = 0.0  # of a spring along its coordinate, which rests at `rest`
     rest: float = 0.0
     armature: float = 0.0  # inertia of a rotor as its coordinate sees it [kg m^2], [kg]
-    parts: list[RobotJoint] = field(
-        default_factory=list
-    )  # of several coordinates: what has stops, friction or a spring
+    # of several coordinates: what has stops, friction or a spring
+    parts: list[RobotJoint] = field(default_factory=list)
 
     def at(self, q: float) -> Frame:
         """The child seen from the parent."""

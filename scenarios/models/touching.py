@@ -16,9 +16,8 @@ from scenarios.models.mjcf_classes import upright
 from scenarios.models.robot import Frame, Touching
 from scenarios.models.told import APPROXIMATED, DROPPED, READ, Report
 
-OUTWARDS = np.array(
-    [x for x in product((-1.0, 0.0, 1.0), repeat=3) if 0 < np.abs(x).sum() != 2]
-)  # faces, corners of a cube
+# faces, corners of a cube
+OUTWARDS = np.array([x for x in product((-1.0, 0.0, 1.0), repeat=3) if 0 < np.abs(x).sum() != 2])
 NOT_ASKED = "a shape for contact; contacts = true lets it touch"
 FLAT = 0.2  # of its radius: a cylinder that is no longer than that is told to be no ball
 

@@ -215,9 +215,8 @@ def log_axis(axes: Axes) -> None:
     axes.set_ylim(low, high)
     for name in ("major", "minor"):
         getattr(axes.yaxis, f"set_{name}_formatter")(powers(getattr(axes.yaxis, f"get_{name}_formatter")()))
-    if (
-        high > MAX_TICKED_RATIO * low
-    ):  # marks between the decades would be a smear, and take as long to draw as the curves
+    # marks between the decades would be a smear, and take as long to draw as the curves
+    if high > MAX_TICKED_RATIO * low:
         axes.yaxis.set_minor_locator(NullLocator())
 
 

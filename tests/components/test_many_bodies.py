@@ -34,9 +34,8 @@ def some_body(shape, rng):
     if e == 2 and kind == 0:
         return PointMassRod(start, end, rng.uniform(0.1, 2.0, 2), **motion)
     if shape == (2, 2) or (e == 2 and kind == 1) or (e == 4 and kind < 2):
-        radius = {(2, 2): 0.03, (2, 3): 0.0, (4, 3): rng.uniform(0.01, 0.1)}[
-            shape
-        ]  # in the plane it counts for nothing
+        # in the plane it counts for nothing
+        radius = {(2, 2): 0.03, (2, 3): 0.0, (4, 3): rng.uniform(0.01, 0.1)}[shape]
         return Rod(start, end, mass, radius, **motion)
     if e < 3:
         axis = (e - 1) * np.eye(d)[0]

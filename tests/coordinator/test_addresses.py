@@ -37,9 +37,8 @@ def test_an_address_says_who_reaches_it(address, host, local, everywhere):
 def test_a_worker_is_found_where_it_speaks_to_the_run_from():
     assert route_to("127.0.0.1") == "127.0.0.1"
     assert mailbox_towards("tcp://127.0.0.1:5555") == LOOPBACK_ANY
-    assert (
-        mailbox_towards("ipc:///tmp/here") == mailbox_towards("nonsense") == IPC_ANY
-    )  # a folder that others may enter
+    # a folder that others may enter
+    assert mailbox_towards("ipc:///tmp/here") == mailbox_towards("nonsense") == IPC_ANY
     assert mailbox_towards("tcp://nowhere.invalid:5555") == LOOPBACK_ANY
     with pytest.raises(ModelError, match=r"no route to 'nowhere.invalid'"):
         route_to("nowhere.invalid")

@@ -38,9 +38,8 @@ def test_the_motion_is_the_same_to_rounding_in_every_basis(name, dimension):
     assert np.ptp(natural, axis=0).max() > 0.1
     for basis in OTHERS:
         path, run = moved(dimension, COUPLINGS[name], basis, until)
-        assert np.abs(path - natural).max() < 1e-11, (
-            basis
-        )  # of lengths of 1 m; 2e-14 measured but for centralized solvers
+        # of lengths of 1 m; 2e-14 measured but for centralized solvers
+        assert np.abs(path - natural).max() < 1e-11, basis
         assert run.state(kinds.FREE[dimension][0])[0].shape[1:] == (dimension + 1, dimension)
 
 

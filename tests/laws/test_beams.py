@@ -84,9 +84,8 @@ def test_a_cantilever_under_a_great_load_takes_the_shape_of_eulers_elastica(alph
         **SHARED[dimension],
     )
     run = at_rest(cantilever(beam, Load(place(dimension, 0.0, -alpha))), 2e-3, 4.0)
-    assert (
-        np.abs(run.position("beam.end")[-1, :2] - references.elastica(alpha)).max() < 2e-4
-    )  # of a length of 1, of which 1e-4 is stretched
+    # of a length of 1, of which 1e-4 is stretched
+    assert np.abs(run.position("beam.end")[-1, :2] - references.elastica(alpha)).max() < 2e-4
 
 
 def test_a_moment_of_2_pi_e_i_over_l_rolls_a_beam_up_to_a_circle():

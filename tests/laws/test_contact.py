@@ -384,9 +384,8 @@ def test_bodies_that_fall_on_each_other_come_to_rest_and_make_no_energy(first, s
         for name in ("lower", "upper"):
             assert run.position(f"{name}.G")[:, 2].min() > 0.055  # nobody sinks in
         for name in model.forces:
-            assert (
-                abs(run.ledger(name)["leaked"][-1]) < 0.05 * run.energy[0]
-            )  # bodies that an impact has turned: order 1
+            # bodies that an impact has turned: order 1
+            assert abs(run.ledger(name)["leaked"][-1]) < 0.05 * run.energy[0]
 
 
 def test_a_hand_that_presses_a_box_on_the_ground_does_not_blow_it_up():

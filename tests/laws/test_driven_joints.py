@@ -150,9 +150,8 @@ def test_a_jack_and_a_slide_carry_what_they_lift():
             run = simulation.run(1.2)
         followed = np.array([course.at(t)[:, 0] for t in run.time])
         np.testing.assert_allclose(run.position("load.hook")[:, 2], followed[:, 0], atol=1e-13)
-        within = (run.time > 0.002) & (
-            np.abs(run.time - 1.0) > 0.002
-        )  # the acceleration jumps where it starts and stops
+        # the acceleration jumps where it starts and stops
+        within = (run.time > 0.002) & (np.abs(run.time - 1.0) > 0.002)
         np.testing.assert_allclose(run.reaction("drive")[within, 2], (3.0 * (G + followed[:, 2]))[within], atol=1e-9)
 
 

@@ -82,9 +82,8 @@ def test_an_edit_looks_at_as_many_rows_in_a_long_chain_as_in_a_short_one_and_wri
                 written = rows_written(simulation, change)
                 region = Region.of(simulation.system, middle(simulation)[0])
                 spans.append([[len(rows) for rows in region.rows_in_rings(stack)] for stack in region.stacks])
-                assert (
-                    0 < written <= sum(map(sum, spans[-1])) + 2
-                )  # a row that left, and the last one that took its place
+                # a row that left, and the last one that took its place
+                assert 0 < written <= sum(map(sum, spans[-1])) + 2
                 simulation.step()
     assert spans[:2] == spans[2:]
 

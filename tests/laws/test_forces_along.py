@@ -234,9 +234,8 @@ def test_a_ball_with_play_in_its_socket_is_free_within_it():
     free = run.time < 0.02 / np.hypot(0.1, 0.05) - 2e-3
     np.testing.assert_allclose(away[free], np.hypot(0.1, 0.05) * run.time[free], atol=1e-14)
     speed = np.linalg.norm(run.velocity("ball.here"), axis=1)
-    assert (
-        np.abs(speed[away < 0.02] - np.hypot(0.1, 0.05)).max() < 2e-3
-    )  # what bounces off has met its spring between two ticks
+    # what bounces off has met its spring between two ticks
+    assert np.abs(speed[away < 0.02] - np.hypot(0.1, 0.05)).max() < 2e-3
 
 
 @pytest.mark.campaign

@@ -83,9 +83,8 @@ def test_there_and_back(dimension):
     assert np.abs(led.position("fore.end") - path).max() < 1e-13
     shoulder, elbow = led.angle("shoulder"), led.angle("elbow")
     reach = np.hypot(*path.T[:2])
-    inner = np.arccos(
-        (0.5**2 + 0.4**2 - reach**2) / (2.0 * 0.5 * 0.4)
-    )  # law of cosines, the elbow on the side where it stands
+    # law of cosines, the elbow on the side where it stands
+    inner = np.arccos((0.5**2 + 0.4**2 - reach**2) / (2.0 * 0.5 * 0.4))
     assert np.abs(np.diff(np.pi - inner) - np.diff(elbow)).max() < 1e-12
     joints = {"shoulder": shoulder - shoulder[0], "elbow": elbow - elbow[0]}
     begun = model.copy()
@@ -119,9 +118,8 @@ def test_what_is_left_free_moves_as_little_as_it_can():
     assert np.abs(run.position("hand.end") - path).max() < 1e-12
     energy = run.kinetic_energy()
     model.remove("hand")
-    held = inverse_kinematics(
-        model, {"fore.end": circle((0.4, 0.4), 0.1)}, TIMES
-    )  # the hand held level: one of its motions
+    # the hand held level: one of its motions
+    held = inverse_kinematics(model, {"fore.end": circle((0.4, 0.4), 0.1)}, TIMES)
     assert np.trapezoid(energy, TIMES) < np.trapezoid(held.kinetic_energy(), TIMES) + 0.5 * 0.3 * (0.2 * np.pi) ** 2
 
 
@@ -132,9 +130,8 @@ def test_a_workspace_is_that_of_its_formula_and_singular_where_bars_are_in_line(
     x = 0.5 * np.cos(a)[:, None] + 0.4 * np.cos(both)
     y = 0.5 * np.sin(a)[:, None] + 0.4 * np.sin(both)
     assert found.reached.all() and np.abs(found.places - np.stack([x, y], -1)).max() < 1e-11
-    assert (
-        np.abs(found.slowest[:, 0]).max() < 1e-9 and found.slowest[:, 4].min() > 0.1
-    )  # stretched out at its first value
+    # stretched out at its first value
+    assert np.abs(found.slowest[:, 0]).max() < 1e-9 and found.slowest[:, 4].min() > 0.1
     slopes = np.array([[-y[4, 5], -0.4 * np.sin(both[4, 5])], [x[4, 5], 0.4 * np.cos(both[4, 5])]])
     assert found.slowest[4, 5] == pytest.approx(np.linalg.svd(slopes, compute_uv=False)[-1], rel=1e-9)
 

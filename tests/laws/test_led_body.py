@@ -127,9 +127,8 @@ def test_a_rod_on_a_shaken_bearing_stands_where_kapitza_says(frequency, stands):
     arm = run.position("rod.end") - run.position("rod.start")
     lean = np.abs(np.arctan2(arm[:, 0], arm[:, 1]))
     assert (lean.max() < 0.25) == stands
-    assert (
-        np.abs(run.ledger("bearing")["leaked"]).max() < 1e-11
-    )  # what a joint does to a led side is what moves the other
+    # what a joint does to a led side is what moves the other
+    assert np.abs(run.ledger("bearing")["leaked"]).max() < 1e-11
 
 
 # --- a recorded motion -------------------------------------------------------------------------------------------------

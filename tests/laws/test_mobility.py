@@ -84,9 +84,8 @@ def goldberg(one=1.1, other=0.7):
         c, s = np.cos(links[1][2]), np.sin(links[1][2])
         return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 
-    onto = (
-        here[1] @ about_z(first) @ np.linalg.inv(there[1] @ about_z(second))
-    )  # so that they have the second bar in common
+    # so that they have the second bar in common
+    onto = here[1] @ about_z(first) @ np.linalg.inv(there[1] @ about_z(second))
     there = [onto @ frame for frame in there]
     assert np.abs(there[2][:3, 2] - here[2][:3, 2]).max() < 1e-12
     return hinged([here[0], there[0], there[3], here[2], here[3]])

@@ -37,9 +37,8 @@ SYSTEMS = shortened(
 )
 
 
-BY_NUMBERS = {
-    "cardan-shaft"
-}  # axes that lie in a plane of coordinates: numbers decide in which order rows are eliminated
+# axes that lie in a plane of coordinates: numbers decide in which order rows are eliminated
+BY_NUMBERS = {"cardan-shaft"}
 
 
 def arm():

@@ -42,9 +42,8 @@ def test_the_system_of_the_text_is_what_joints_see():
         -g + omega2**2 * K21, omega2**2 * L21,
         omega2**2 * K23 - omega3**2 * K32, omega2**2 * L23 - omega3**2 * L32,
     ])  # fmt: skip
-    turned = sympy.diag(
-        -1, -1, 1, 1
-    )  # hinges exert -lambda on their second side: bar 2 at the pivot, bar 3 at the elbow
+    # hinges exert -lambda on their second side: bar 2 at the pivot, bar 3 at the elbow
+    turned = sympy.diag(-1, -1, 1, 1)
     compliance = found.G * found.M.inv() * found.G.T
     right = found.G * found.M.inv() * found.Q - found.gammas
     assert sympy.simplify(turned * compliance * turned - A) == sympy.zeros(4, 4)

@@ -297,9 +297,8 @@ def test_a_blade_that_turns_flaps_faster(pace, flap):
         model, unit = blade(pace, elements)
         found = modes(model, steady=True, seek=True)
         swings = np.sort(np.abs(found.eigenvalues.imag)) / unit
-        assert swings[1] ** 2 - swings[0] ** 2 == pytest.approx(
-            pace**2, rel=1e-4
-        )  # in its plane it swings slower by that
+        # in its plane it swings slower by that
+        assert swings[1] ** 2 - swings[0] ** 2 == pytest.approx(pace**2, rel=1e-4)
         off.append(abs(swings[1] / flap - 1.0))
     assert off[0] < 5e-3 and off[1] < 0.1 * off[0]
 

@@ -421,18 +421,16 @@ def net(seed):
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(some(300)))
-@pytest.mark.parametrize(
-    "coupling", [Glued(), Penalty(preload=False)], ids=["glued", "penalty"]
-)  # loads of dampers go at once
+# loads of dampers go at once
+@pytest.mark.parametrize("coupling", [Glued(), Penalty(preload=False)], ids=["glued", "penalty"])
 def test_nets_of_forces_of_any_strength_never_gain_energy(seed, coupling):
     with Simulation(net(seed), DT, coupling, project_velocities=True) as simulation, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         foretold = min(simulation.margins.values(), default=1.0) < 1.0  # what is light swings under its load too fast
         run = simulation.run(100 * DT)
     energy = run.energy + sum(run.ledger(name)["stored"] for name in (*run.joints, *run.forces))
-    assert foretold or energy.max() <= 1.02 * energy[0] + 1e-9, (
-        run.estimate
-    )  # those that are resolved swing as Verlet's do
+    # those that are resolved swing as Verlet's do
+    assert foretold or energy.max() <= 1.02 * energy[0] + 1e-9, run.estimate
 
 
 # --- books, bits and words ------------------------------------------------------------------------------------------------------

@@ -98,9 +98,8 @@ def test_units_shapes_and_joints_stand_where_the_stage_puts_them(written):
     stop, slide, spring = (model.force_edges[name].force for name in ("hinge-stop", "slide-stop", "slide-spring"))
     assert isinstance(stop, Stop) and isinstance(spring, TableSpring)
     assert (stop.low, stop.high) == pytest.approx(np.radians([-150.0, 60.0]))  # it stands at 30 degrees
-    assert (slide.low, slide.high) == pytest.approx(
-        (-0.35, 0.15)
-    )  # the second side, the world, stands 5 cm before the sled
+    # the second side, the world, stands 5 cm before the sled
+    assert (slide.low, slide.high) == pytest.approx((-0.35, 0.15))
 
 
 @pytest.mark.campaign

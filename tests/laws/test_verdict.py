@@ -458,9 +458,8 @@ def test_a_steady_turn_that_a_body_follows_exactly_is_no_error(dimension):
     )  # fmt: skip
     model = Assembly(gravity=(0.0, -9.81, 0.0)[:dimension])
     model.add("body", body)
-    for coupling in (Penalty(), Glued())[
-        dimension - 2 :
-    ]:  # under springs a gyroscopic moment in space is that of its tick
+    # under springs a gyroscopic moment in space is that of its tick
+    for coupling in (Penalty(), Glued())[dimension - 2 :]:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             run = Simulation(model, dt, coupling).run(until)

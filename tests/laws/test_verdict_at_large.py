@@ -83,9 +83,8 @@ def told(judgements):
 TIMES = {"flexible-slider-crank": 0.1, "stacked-boxes": 0.1, "funnel": 0.2}  # [s]; the others go for longer
 UNKNOWN = {"bicycle-chain", "scissors", "spring-pendulum"}  # stiff: nobody knows better than their own step
 OFTEN = {"bouncing-ball": 500}  # times at which it is looked at: few would see no blow, in which it is off most
-ROLLS = {
-    "bicycle": {"nudge": 0.3}
-}  # straight ahead it is exact, while wheels turn far in a step, which is counted: so from the side
+# straight ahead it is exact, while wheels turn far in a step, which is counted: so from the side
+ROLLS = {"bicycle": {"nudge": 0.3}}
 READY = [name for name in scenarios.names() if name not in UNKNOWN]
 
 
@@ -103,9 +102,8 @@ def test_ready_systems_are_judged_rightly_at_every_step(name):
 # --- random mechanisms with forces --------------------------------------------------------------------------------------------
 
 SOME = [((seed,), (1e-2, 1e-3)) for seed in (1, 3, 19)]
-ALL = [
-    (tuple(range(first, first + 50)), (1e-2, 1e-3, 1e-4)) for first in (0, 50)
-]  # ten of them are too few to count one in ten
+# ten of them are too few to count one in ten
+ALL = [(tuple(range(first, first + 50)), (1e-2, 1e-3, 1e-4)) for first in (0, 50)]
 
 
 @pytest.mark.campaign

@@ -175,9 +175,8 @@ def test_how_late_bounces_come_is_told_within_a_factor_of_ten(name, restitution,
         assert error > 1e-6 or name == "bounced"  # between glued joints impacts are exact
         if error > 1e-6:
             assert error / 10.0 < run.estimate["share"] < 10.0 * error, (coupling, error, run.estimate)
-            most = max(
-                run.estimate["late"], run.estimate["swallowed"] if coupling == Penalty() else 0.0
-            )  # joints lose at blows
+            # joints lose at blows
+            most = max(run.estimate["late"], run.estimate["swallowed"] if coupling == Penalty() else 0.0)
             assert most > 0.5 * run.estimate["share"] and run.estimate["wall"] == "wall"
 
 

@@ -76,9 +76,8 @@ def test_a_file_that_others_may_write_to_is_not_read(tmp_path: Path):
     store.save("some.kernel", b"code")
     (tmp_path / "some.kernel").chmod(0o660)
     assert store.load("some.kernel") is None
-    assert (
-        KernelStore(tmp_path, shipped=True).load("some.kernel") == b"code"
-    )  # guarded with the package that it came with
+    # guarded with the package that it came with
+    assert KernelStore(tmp_path, shipped=True).load("some.kernel") == b"code"
 
 
 @posix
@@ -128,9 +127,8 @@ def test_what_nobody_used_for_a_month_goes_and_the_newest_and_the_strange_folder
     young = [folder(f"{k:024x}", MAX_UNUSED_DAYS / 2) for k in range(200, 210)]
     assert tidy(tmp_path) == []  # once a day
     os.utime(tmp_path / "tidied", (0, 0))
-    assert set(tidy(tmp_path)) == set(
-        newest
-    )  # others are newer now; what was used of late stays, however many there are
+    # others are newer now; what was used of late stays, however many there are
+    assert set(tidy(tmp_path)) == set(newest)
     assert {path for path in tmp_path.iterdir() if path.is_dir()} == {*young, *strange}
 
 

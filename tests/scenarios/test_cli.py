@@ -44,9 +44,8 @@ def test_what_is_told_is_as_wide_as_columns_says_in_a_pipe_too(columns):
     looked = CliRunner().invoke(app, ["check", "robot-arm"], env={"COLUMNS": str(columns)}).stdout
     table = looked.partition("\n- ")[0].splitlines()
     assert max(map(len, table)) <= columns
-    assert (" shoulder  Revolute " in looked and " DrivenRotation " in looked) == (
-        columns >= 80
-    )  # else they are folded
+    # else they are folded
+    assert (" shoulder  Revolute " in looked and " DrivenRotation " in looked) == (columns >= 80)
 
 
 def test_where_nobody_says_how_wide_nothing_is_folded(monkeypatch):

@@ -138,9 +138,8 @@ def test_an_order_is_recovered_where_the_error_falls_along_a_line_and_nowhere_el
     assert floor.finest > steps[-2]  # the floor is left out
     wild = fit_order(steps, [1e9, None, 1e7, *(h**2 for h in steps[3:])])
     assert (wild.order, wild.coarsest) == (pytest.approx(2.0), steps[3])
-    assert fit_order(steps[::-1], [3.0 * h**2 for h in steps[::-1]]).order == pytest.approx(
-        2.0
-    )  # in any order of steps
+    # in any order of steps
+    assert fit_order(steps[::-1], [3.0 * h**2 for h in steps[::-1]]).order == pytest.approx(2.0)
     assert fit_order(steps, [1.0] * 8) is None
     assert fit_order(steps, [None] * 8) is None
     assert fit_order([1.0], [1.0]) is None
@@ -216,9 +215,8 @@ def test_a_damaged_case_is_run_again(monkeypatch):
 
 
 def test_a_model_that_has_changed_is_run_again(monkeypatch):
-    monkeypatch.setattr(
-        "sys.dont_write_bytecode", False
-    )  # what Python keeps of a file is as old as the file, to the second
+    # what Python keeps of a file is as old as the file, to the second
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
     words = ("own.py", "--dt", "2e-3,1e-3", "--until", "0.02", "--reference", "penalty", "--out", "kept")
     Path("own.py").write_text(OWN.replace("LENGTH", "1"), encoding="utf-8")
     assert study(*words).exit_code == 0

@@ -20,9 +20,8 @@ class BatchedBody(NaturalBody):
 
     __slots__ = ()
 
-    plain_fields: ClassVar[frozenset[str]] = (
-        frozenset()
-    )  # numbers on which its shape does not hang: columns of many (tiles.py)
+    # numbers on which its shape does not hang: columns of many (tiles.py)
+    plain_fields: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def sound_rows(cls, bodies: TileRows) -> Array:

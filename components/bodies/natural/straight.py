@@ -58,9 +58,8 @@ def plain_length(start: Sequence[float], end: Sequence[float]) -> float:
             return 0.0
     except OverflowError:  # a whole number beyond all floats
         return 0.0
-    return (
-        float(square**0.5) if MIN_QUICK_SQUARE < square < MAX_QUICK_MAGNITUDE else 0.0
-    )  # also where a number is not finite
+    # also where a number is not finite
+    return float(square**0.5) if MIN_QUICK_SQUARE < square < MAX_QUICK_MAGNITUDE else 0.0
 
 
 def plain_motion(d: int, velocity: Sequence[float] | None, angular_velocity: Sequence[float] | float | None) -> bool:

@@ -16,9 +16,8 @@ from modular.elements import Array
 CONSTANT_TOLERANCE = 1e-9  # of the largest: second derivatives that differ by less are the same
 STRIDE = 0.5  # from place to place, of what is looked at anywhere
 
-Slopes = Callable[
-    [Array], Array
-]  # Jacobians of all rows, with axes (row of a stack, constraint, …), at places (row, number)
+# Jacobians of all rows, with axes (row of a stack, constraint, …), at places (row, number)
+Slopes = Callable[[Array], Array]
 
 
 def differences(slopes: Slopes, places: Array, h: float) -> Array:

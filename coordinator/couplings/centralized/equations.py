@@ -201,9 +201,8 @@ class Equations:
         elements.current_velocity[:] = elements.velocity
         if self.varying:
             for name in FOLLOWING:
-                self.__dict__.pop(
-                    name, None
-                )  # found anew by whoever asks; many places are only looked at for their rates
+                # found anew by whoever asks; many places are only looked at for their rates
+                self.__dict__.pop(name, None)
 
     # --- constraints, where the system stands -------------------------------------------------------------------------
 

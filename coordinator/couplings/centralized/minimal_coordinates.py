@@ -41,13 +41,14 @@ from modular.elements import Array
 
 ROOT = np.sqrt(6.0)
 NODES = np.array([(4.0 - ROOT) / 10.0, (4.0 + ROOT) / 10.0, 1.0])  # c
+# a
 WEIGHTS = np.array(
     [
         [(88.0 - 7.0 * ROOT) / 360.0, (296.0 - 169.0 * ROOT) / 1800.0, (-2.0 + 3.0 * ROOT) / 225.0],
         [(296.0 + 169.0 * ROOT) / 1800.0, (88.0 + 7.0 * ROOT) / 360.0, (-2.0 - 3.0 * ROOT) / 225.0],
         [(16.0 - ROOT) / 36.0, (16.0 + ROOT) / 36.0, 1.0 / 9.0],
     ]
-)  # a
+)
 WEIGHTS_SQUARED = WEIGHTS @ WEIGHTS
 MAX_STAGE_ITERATIONS = 12  # iterations
 REFRESH_RATIO = 0.1  # changes that shrink less than this call for fresh matrices

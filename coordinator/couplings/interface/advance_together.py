@@ -32,9 +32,8 @@ from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, call, loop
 from modular.views import View
 
-OWN, ALIKE, DRIFTS = range(
-    3
-)  # operations: of each interface, of rows of all, and drifts that tell of each model whether it is open
+# operations: of each interface, of rows of all, and drifts that tell of each model whether it is open
+OWN, ALIKE, DRIFTS = range(3)
 # verbs that interfaces play as a whole, in the order of `addresses`
 (
     ADVANCE, REACT, SETTLE, UPDATE, BEGIN_STAGE, BEGIN_ROUNDS, JUDGE, BEGIN_STOP, STOPPED, IMPULSES,

@@ -13,9 +13,8 @@ from modular.views import View
 
 PIVOT_SHIFT = 1e-5  # of its scale, added to every pivot where the smallest reactions are looked for; see `factorise`
 MACHINE_EPSILON = 2.0**-52
-WORK, RATES, AGAIN = range(
-    3
-)  # matrices: W; W where joints that lock velocities alone take part; V, or W with a share added
+# matrices: W; W where joints that lock velocities alone take part; V, or W with a share added
+WORK, RATES, AGAIN = range(3)
 # whole numbers, as loops see them
 WHOLE_NUMBERS = (
     "numbers",  # of a matrix

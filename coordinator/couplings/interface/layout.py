@@ -98,9 +98,8 @@ class Layout:
     # elements that may be struck, bodies that are carried in pieces, and what joints see of them (struck.py, through_joints.py)
     of_contacts: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in CONTACT_LISTS})
     owners: list[Sequence[Any]] = field(default_factory=list)  # bodies of joints
-    grips_of: dict[Any, list[tuple[int, int, int]]] = field(
-        default_factory=dict
-    )  # what joints see of every body that has some
+    # what joints see of every body that has some
+    grips_of: dict[Any, list[tuple[int, int, int]]] = field(default_factory=dict)
     bodies: dict[Any, int] = field(default_factory=dict)  # numbers of those that talk to their neighbours alone
     numbers: int = 0  # in all blocks
     rows: int = 0  # of all joints

@@ -37,9 +37,8 @@ class Members:
     elements: Ranges  # of these joints and forces
     tolls: list[int] = field(default_factory=list)  # elements of these bodies on which others exert something
     steps: int = 1  # in a tick
-    reaching: list[Rows] = field(
-        default_factory=list
-    )  # joints and forces that are asked between, others being extrapolated
+    # joints and forces that are asked between, others being extrapolated
+    reaching: list[Rows] = field(default_factory=list)
     others: list[int] = field(default_factory=list)  # elements on their other sides
 
     @classmethod

@@ -128,9 +128,8 @@ def judge(interface: View, elements: View, turns: int, open_: int) -> int:
         near = max(0.0 if local else STALLED_TOLERANCE_FACTOR, min(ROUNDING_FACTOR * rounding, MAX_ROUNDING_GAP / turn))
         if error <= near:
             return CLOSED
-    stays = (
-        turns == interface.most_turns - 1 and error <= STALLED_TOLERANCE_FACTOR
-    )  # however many iterations there were
+    # however many iterations there were
+    stays = turns == interface.most_turns - 1 and error <= STALLED_TOLERANCE_FACTOR
     if local and open_ < 0 and (interface.budget == 0 or stays):
         interface.left_open = max(interface.left_open, error * turn)
         return CLOSED  # with what there is

@@ -138,9 +138,8 @@ def see_through_joints_loop(start: int, stop: int, interface: View, elements: Vi
         near = near or comes_near(interface, k)
     matrix = interface.matrix
     if near:
-        enter_instant(
-            interface, True
-        )  # stiff forces give way in an instant as soft ones do, and friction as if there were none
+        # stiff forces give way in an instant as soft ones do, and friction as if there were none
+        enter_instant(interface, True)
         interface.matrix = matrix
     for k in range(interface.touching_count):
         if interface.touching[k, OWN] != 0:

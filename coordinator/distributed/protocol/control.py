@@ -73,9 +73,8 @@ class Welcome:
     roster: U32
     members: Members
     neighbours: Annotated[tuple[Neighbour, ...], Many(Neighbour, 1 << 14)]
-    checkpoints: Annotated[
-        tuple[CheckpointRef, ...], Many(CheckpointRef, 2)
-    ]  # checkpoints to resume from, newest first
+    # checkpoints to resume from, newest first
+    checkpoints: Annotated[tuple[CheckpointRef, ...], Many(CheckpointRef, 2)]
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,8 @@ from modular.errors import ModelError
 
 MAX_PATH_LENGTH = 90  # letters of a path; systems take a hundred and some
 IPC = "ipc://"
-POSSIBLE = os.name == "posix" and zmq.has(
-    "ipc"
-)  # elsewhere the rights of a folder do not say who may use a socket in it
+# elsewhere the rights of a folder do not say who may use a socket in it
+POSSIBLE = os.name == "posix" and zmq.has("ipc")
 
 
 class SocketFolder:

@@ -39,9 +39,8 @@ class DirectLine:
     def __init__(self, end: socket.socket, seconds: float) -> None:
         """`seconds`: how long `receive` waits."""
         self._end = end
-        end.setblocking(
-            True
-        )  # the system waits, and no longer than it is told here: one call for a frame, and one for its answer
+        # the system waits, no longer than it is told here: one call for a frame, one for its answer
+        end.setblocking(True)
         for option, limit in ((socket.SO_RCVTIMEO, seconds), (socket.SO_SNDTIMEO, SEND_SECONDS)):
             end.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", int(limit), int(1e6 * (limit % 1.0))))
         self._room = bytearray(2 * (MAX_LINE_BYTES + LENGTH_BYTES))

@@ -54,9 +54,8 @@ class Ownership:
         self.sides: dict[str, tuple[int, ...]] = {}  # of every joint and force; a force on one body has it twice
         self.across: list[tuple[int, int, int]] = []  # element, the part of its body, the part that reads it too
         self.boundary_bodies: set[str] = set()  # bodies that show such an element
-        self.reads_end_velocity = np.zeros(
-            system.elements.count, np.int64
-        )  # 1 where a force reads the velocity v + dt a
+        # 1 where a force reads the velocity v + dt a
+        self.reads_end_velocity = np.zeros(system.elements.count, np.int64)
         self.company = self._company(system)
         for homes in (system.joint_home, system.force_home):
             for name, home in homes.items():

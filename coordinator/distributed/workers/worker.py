@@ -53,9 +53,8 @@ class Ready:
 
     def __init__(self, stage: Stage, heard: str, shard: Shard) -> None:
         """`heard`: what has just come in from the neighbours."""
-        self.collective = any(
-            isinstance(stack, Interface) for stack, _ in stage.operations
-        )  # with others, in the middle of it
+        # with others, in the middle of it
+        self.collective = any(isinstance(stack, Interface) for stack, _ in stage.operations)
         incoming: list[Operation] = [(halo, f"unpack {heard}") for halo in shard.incoming.values()] if heard else []
         outgoing: list[Operation] = (
             [(halo, f"pack {stage.kind}") for halo in shard.outgoing.values()] if stage.kind else []
@@ -180,9 +179,8 @@ class Worker:
     def settle(self) -> None:
         """Let everything be as at the end of a tick, to be looked at."""
         if self.open:
-            for stage in self.ready_stages[
-                "epilogue"
-            ]:  # nobody across has to hear of it: else it was played at every tick
+            # nobody across has to hear of it: else it was played at every tick
+            for stage in self.ready_stages["epilogue"]:
                 if not stage.collective:  # else it is left to those who have the whole
                     stage.before()
             self.open = False

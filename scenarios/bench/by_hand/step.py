@@ -120,9 +120,8 @@ def correct(block: Array, count: int, dt: float, gains: Six, gravity: r.Vector) 
         g11, g12, g22 = r.get3(block, r.GRAM + 3, n)
         h = rates(w, d)
         stiffness, damping = gains[2], gains[3]
-        left = 1.0 - gains[5] * (
-            gains[1] * dt * damping + gains[0] * dt * dt * stiffness
-        )  # components/bodies/scheme.py
+        # components/bodies/scheme.py
+        left = 1.0 - gains[5] * (gains[1] * dt * damping + gains[0] * dt * dt * stiffness)
         f = (
             left * r.times(newer[0], newer[0]) + damping * h[0] + stiffness * 0.5 * (r.times(w[0], w[0]) - g00),
             left * (2.0 * r.times(newer[0], newer[1])) + damping * h[1] + stiffness * (r.times(w[0], w[1]) - g01),

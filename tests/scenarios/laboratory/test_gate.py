@@ -850,9 +850,10 @@ def test_pages_that_do_not_answer_hold_up_no_closing(silence):
         for visitor in silent[1:4]:
             visitor.sendall(handshake.encode())
             assert visitor.recv(2**16).startswith(b"HTTP/1.1 101")
+        # reads nothing
         silent[4].sendall(
             f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{gated.port}\r\nCookie: {cookie_of(gated)}\r\n\r\n".encode()
-        )  # reads nothing
+        )
         time.sleep(0.1)
         with Calm() as took:
             gated.close()

@@ -22,9 +22,8 @@ CONNECT = """([url, protocol]) => new Promise(done => {
 @pytest.fixture(scope="module")
 def gated():
     with open_server() as server:
-        server.server.scene.configure_environment_map(
-            hdri=None
-        )  # a picture of a city, which costs seconds without a GPU
+        # a picture of a city, which costs seconds without a GPU
+        server.server.scene.configure_environment_map(hdri=None)
         yield server
 
 

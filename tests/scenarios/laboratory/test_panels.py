@@ -313,9 +313,8 @@ def test_every_act_that_panels_can_post_is_accepted(panels):
     told = {type(receipt.act) for receipt in panels.posted}
     here = {act for act in vars(acts).values() if isinstance(act, type) and issubclass(act, acts.Act)}
     by_others = {acts.Act, acts.Change, acts.Command, acts.Grab, acts.Drag, acts.Release}  # the hand is in the picture
-    by_others |= {
-        getattr(acts, name) for name in ("Follow", "Collect", "ShowMode", "AskLoads") if hasattr(acts, name)
-    }  # extras of the page
+    # extras of the page
+    by_others |= {getattr(acts, name) for name in ("Follow", "Collect", "ShowMode", "AskLoads") if hasattr(acts, name)}
     model = {events.Cut, events.Join, events.Add, events.Remove, events.Apply, events.Merge, events.Unmerge}
     assert told == (here - by_others) | model
 

@@ -53,9 +53,8 @@ class Layout:
 
     nodes: list[tuple[int, ...]]
     later: list[tuple[int, int, int]]
-    targets: list[
-        tuple[int, int, int]
-    ]  # for each node and each pair of later ones: the block that its elimination changes
+    # for each node and each pair of later ones: the block that its elimination changes
+    targets: list[tuple[int, int, int]]
     starts: list[int]  # of each node, as they were given: where it stands in the vector of unknowns
     blocks: dict[tuple[int, int], Place]
     numbers: int
