@@ -242,4 +242,4 @@ def test_a_line_that_is_cut_in_a_run_changes_no_bit(monkeypatch, expected, heard
     with Simulation(pendulum(boxed), 1e-3, Glued(), workers={"plant": ["lower"], "rest": ["upper"]}) as simulation:
         found = simulation.run(0.03).position("lower.end")
     assert np.array_equal(found, expected)
-    assert len(asked) == 40  # and no line is made again
+    assert len(asked) in ((40, 41) if heard else (40,))  # the next one may find it broken; and no line is made again
