@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from coordinator.building import JOINING_GAP_TOLERANCE
-from coordinator.events.tiled_add import Side, add_tiled_bodies, note_uses, runs_of, sides_of
+from coordinator.events.tiled_add import Side, add_tiled_bodies, fill_in, note_uses, runs_of, sides_of
 from coordinator.system import System
 from modular.assembly import Assembly, Beginning, JointEdge
 from modular.body import Bodies, Body
@@ -66,13 +66,7 @@ def add_bodies(system: System, bodies: Mapping[str, Body]) -> None:
     homes: dict[str, Bodies] = {}
     for names in kinds.values():
         members = [bodies[name] for name in names]
-        stack: Any = system.stack_for(names[0], members[0])
-        if hasattr(stack, "add_many"):
-            stack.add_many(names, members)
-        else:
-            for name, body in zip(names, members, strict=True):
-                stack.add(name, body)
-        homes.update(dict.fromkeys(names, stack))
+        homes.update(dict.fromkeys(names, fill_in(system, names, members, members[0])))
     system.settle_in(bodies, homes)
 
 

@@ -21,6 +21,18 @@ from modular.tiles import Tiles, name_in
 Side = tuple[Any, Indices, Indices, Any]  # a stack, joints, rows of bodies, and how the port of each is put together
 
 
+def fill_in(system: System, names: Sequence[str], bodies: Sequence[Body], first: Body) -> Bodies:
+    """Put bodies of one kind into its stack, together where it can take in many; `first` says of which kind they are."""
+    stack: Any = system.stack_for(names[0], first)
+    if hasattr(stack, "add_many"):
+        stack.add_many(names, bodies)
+    else:
+        for name, body in zip(names, bodies, strict=True):
+            stack.add(name, body)
+    found: Bodies = stack
+    return found
+
+
 def add_tiled_bodies(system: System, bodies: Tiles[Body]) -> None:
     """Put all variants of bodies into the stacks of their kinds."""
     kinds: dict[Any, list[str]] = {}
@@ -29,13 +41,7 @@ def add_tiled_bodies(system: System, bodies: Tiles[Body]) -> None:
     homes: dict[str, Bodies] = {}
     for members in kinds.values():
         names, rows = bodies.names_of(members), bodies.rows_of(members)
-        stack: Any = system.stack_for(names[0], rows.originals[0])
-        if hasattr(stack, "add_many"):
-            stack.add_many(names, rows)
-        else:
-            for name, body in zip(names, rows, strict=True):
-                stack.add(name, body)
-        homes.update(dict.fromkeys(names, stack))
+        homes.update(dict.fromkeys(names, fill_in(system, names, rows, rows.originals[0])))
     system.settle_in(bodies, homes)
 
 

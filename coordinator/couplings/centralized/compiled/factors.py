@@ -249,6 +249,17 @@ def product(work: Array, at: int, x: Array, begin: int, count: int) -> Any:
     return (one + two) + (three + four)
 
 
+@kernel
+def times_lower(work: Array, at: int, width: int, x: Array, begin: int, size: int, row: Array) -> None:
+    """What a node brings to the rows that come after it: its columns there times its part of a vector."""
+    for c in range(width):
+        row[c] = 0.0
+    for b in range(size):
+        factor, lower = x[begin + b], at + b * width
+        for c in range(width):
+            row[c] += factor * work[lower + c]
+
+
 @loop
 def solve_loop(start: int, stop: int, factors: View, elements: View) -> int:
     """The right side becomes the solution."""
@@ -260,12 +271,7 @@ def solve_loop(start: int, stop: int, factors: View, elements: View) -> int:
         for i in range(size - 1, -1, -1):
             rest = x[begin + i] - product(work, at + size * i + i + 1, x, begin + i + 1, size - 1 - i)
             x[begin + i] = rest / work[at + size * i + i]
-        for c in range(width):
-            row[c] = 0.0
-        for b in range(size):
-            factor, lower = x[begin + b], nodes[k, LOWER] + b * width
-            for c in range(width):
-                row[c] += factor * work[lower + c]
+        times_lower(work, nodes[k, LOWER], width, x, begin, size, row)
         for one in range(nodes[k, FIRST], nodes[k, LAST]):
             for a in range(later[one, ROWS]):
                 x[later[one, BEGIN] + a] -= row[later[one, OFFSET] + a]
@@ -295,12 +301,7 @@ def residual_loop(start: int, stop: int, factors: View, elements: View) -> int:
         for i in range(size):
             rest[begin + i] -= product(whole, at + size * i, y, begin, size)
             rest[begin + i] -= product(whole, nodes[k, UPPER] + i * width, row, 0, width)
-        for c in range(width):
-            row[c] = 0.0
-        for b in range(size):
-            factor, lower = y[begin + b], nodes[k, LOWER] + b * width
-            for c in range(width):
-                row[c] += factor * whole[lower + c]
+        times_lower(whole, nodes[k, LOWER], width, y, begin, size, row)
         for one in range(nodes[k, FIRST], nodes[k, LAST]):
             for a in range(later[one, ROWS]):
                 rest[later[one, BEGIN] + a] -= row[later[one, OFFSET] + a]
