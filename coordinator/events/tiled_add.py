@@ -5,6 +5,7 @@ What this puts there is what `bulk_add` puts there, row by row; whatever does no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import add
 from typing import Any
 
