@@ -49,7 +49,7 @@ def test_the_time_of_a_change_does_not_grow_with_the_number_of_those_before(befo
                 changed(simulation)
         repeat(other, before)
         assert len(other.recorder.segments) > 2 * before
-        assert min(dearer(one, other) for _ in range(3)) < 1.2
+        assert any(dearer(one, other) < 1.2 for _ in range(3))
 
 
 def repeat(simulation, times):
@@ -69,7 +69,7 @@ def test_the_ten_thousandth_change_takes_as_long_as_the_hundredth():
             changed(other)
         for _ in range(100):
             changed(one)
-        assert min(dearer(one, other, 100) for _ in range(3)) < 1.2
+        assert any(dearer(one, other, 100) < 1.2 for _ in range(3))
 
 
 def test_cuts_and_joins_in_one_instant_leave_nothing_behind():
