@@ -335,7 +335,7 @@ def _conjugate_gradients(trial: Trial) -> Array:
 
     Models that stand side by side are solved at once, each with sums, steps and an end of its own.
     """
-    each = Sums(trial.ends)
+    each = Sum() if len(trial.ends) == 1 else Sums(trial.ends)
     load = trial.given
     free = trial.acceleration(np.zeros(trial.size))
     start = each.largest(free)
@@ -343,21 +343,21 @@ def _conjugate_gradients(trial: Trial) -> Array:
     residual = np.where(each.spread(given_load), trial.acceleration(load), free) if given_load.any() else free
     load = np.where(each.spread(start == 0.0), 0.0, load)
     done = (start == 0.0) | (given_load & (each.largest(residual) <= RESIDUAL_TOLERANCE * start))
-    direction, before = np.zeros(trial.size), np.zeros(len(start))
+    direction, before = np.zeros(trial.size), 0.0 * start
     for _ in range(MAX_ITERATIONS):
         if done.all():
             break
         eased = trial.ease(residual)
         now = each.sums(residual * eased)
         done = done | (now <= 0.0)
-        share = np.divide(now, before, out=np.zeros_like(now), where=before != 0.0)
+        share = each.ratio(now, before, before != 0.0)
         direction = np.where(each.spread(done), 0.0, eased + each.spread(share) * direction)
         if done.all():
             break
         answer = free - trial.acceleration(direction)  # W direction
         given = each.sums(direction * answer)
         done = done | (given <= 0.0)  # what is left is rounding
-        step = each.spread(np.divide(now, given, out=np.zeros_like(now), where=~done))
+        step = each.spread(each.ratio(now, given, ~done))
         still = each.spread(done)
         load, residual = (
             np.where(still, load, load + step * direction),
@@ -368,8 +368,28 @@ def _conjugate_gradients(trial: Trial) -> Array:
     return load
 
 
+class Sum:
+    """Sums over all rows, as numbers."""
+
+    def sums(self, values: Array) -> Any:
+        """Of all."""
+        return np.add.reduce(values)
+
+    def largest(self, values: Array) -> Any:
+        """The largest magnitude."""
+        return np.maximum.reduce(np.abs(values))
+
+    def ratio(self, above: Any, below: Any, where: Any) -> Any:
+        """One over the other where that is asked for, elsewhere 0."""
+        return above / below if where else 0.0 * above
+
+    def spread(self, values: Any) -> Any:
+        """What holds for all rows."""
+        return values
+
+
 class Sums:
-    """Sums over the rows of each of several models, one after the other; of one alone as it is."""
+    """Sums over the rows of each of several models, one after the other."""
 
     def __init__(self, ends: Any) -> None:
         self._sizes = np.diff(ends, prepend=0)
@@ -386,6 +406,10 @@ class Sums:
     def largest(self, values: Array) -> Array:
         """The largest magnitude of each."""
         return np.asarray(np.maximum.reduceat(np.abs(values), self._starts))
+
+    def ratio(self, above: Any, below: Any, where: Any) -> Any:
+        """Of each, where that is asked for, elsewhere 0."""
+        return np.divide(above, below, out=np.zeros_like(above), where=where)
 
     def spread(self, values: Any) -> Any:
         """A number of each for all its rows."""

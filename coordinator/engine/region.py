@@ -110,10 +110,9 @@ class Region:
                     if use in seen:
                         continue
                     seen.add(use)
-                    home = system.home(use)
-                    stack = home.stack
-                    rings[index[id(stack)]][ring].append(stack.row[use])
-                    for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
+                    stack, row, sides = system.reach(use)
+                    rings[index[id(stack)]][ring].append(row)
+                    for owner, start, count in sides:
                         if owner not in found and owner != GROUND:
                             found[owner] = ring + 1
                             beyond.append(owner)
