@@ -103,7 +103,10 @@ class JointHomes(Mapping[str, JointHome]):
         if isinstance(found, JointHome):
             stack, edge = found.stack, found.edge
         else:
-            stack, edge = next(stack for stack in self._system.joints if name in stack.row), found or self._tiles[name]
+            edge = self._tiles[name] if found is None else found
+            for stack in self._system.joints:
+                if name in stack.row:
+                    break
         row, form = stack.row[name], stack.form
         first, second = stack.first.item(row), stack.second.item(row)
         return stack, row, ((edge.first_body, first, form.first), (edge.second_body, second, form.second))

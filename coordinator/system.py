@@ -445,9 +445,9 @@ class System:
 
     def reach(self, use: str) -> tuple[Joints | Forces, int, Iterable[Taken]]:
         """The stack of a joint or force and its row there, and what it takes hold of on each side."""
-        if use in self.joint_home:
+        home = self.force_home.get(use)
+        if home is None:
             return self.joint_home.reach(use)
-        home = self.force_home[use]
         return home.stack, home.stack.row[use], zip(home.owners, home.starts, home.counts, strict=True)
 
     def _use(self, name: str, owners: Sequence[str]) -> None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -79,7 +80,7 @@ class Carrier:
 
     def growth(self, demand: float) -> float:
         """By how much the step could grow under twice the load; infinite where there is none."""
-        return float(np.sqrt(self.room / (LOAD_GROWTH_RESERVE * demand))) if demand > 0.0 else float("inf")
+        return sqrt(self.room / (LOAD_GROWTH_RESERVE * demand)) if demand > 0.0 else inf
 
     def load(self, loads: Loads, dt: float) -> Load:
         """What these loads leave."""
@@ -130,9 +131,11 @@ def after(simulation: CheckContext, margins: Mapping[str, float], touched: Seque
 def among(simulation: CheckContext, margins: Mapping[str, float], bodies: Sequence[str] | None = None) -> list[Load]:
     """The same between springs, of some bodies, or of all, that have just answered."""
     system, carriers = simulation.system, simulation.foreteller.carriers
-    if simulation.coupling.at_once or not concerns(simulation, margins):
+    if simulation.coupling.at_once or not system.offers(GivesCompliance):
         return []
     if bodies is None or len(bodies) > MAX_EXAMINED_SIDES:
+        if not concerns(simulation, margins):
+            return []
         carriers.clear()
         bodies = _heaviest(system)
     found = []
@@ -232,11 +235,15 @@ def _carrier(system: System, margins: Mapping[str, float], body: str) -> tuple[C
     if not described.total_mass > 0.0:  # nobody says, as of an FMU
         return None
     room = STABILITY_LIMIT * (1.0 - min(min(margins[name] for name in names), 1e9) ** -2)
-    reached = {name: homes.reach(name) for name in names}
-    bearing = {name: sides for name, (joints, _, sides) in reached.items() if joints.form.translations}
+    bearing: list[str] = []
+    rows: list[tuple[int, int, int]] = []
+    for name in names:
+        joints, _, (first, second) = homes.reach(name)
+        if joints.form.translations:
+            bearing.append(name)
+            rows.append((first[1] if first[0] == body else second[1], *second[1:]))
     if not bearing or not room > 0.0:
         return None
-    rows = [(first[1] if first[0] == body else second[1], *second[1:]) for first, second in bearing.values()]
     found = np.empty((len(rows), 4))
     bear(elements.position, elements.response, elements.force, np.array(rows, np.int64), centre, found)
     over: dict[str, float] = {}  # r / I of each joint

@@ -14,6 +14,7 @@ joint can do. The thesis is silent here.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -97,7 +98,7 @@ def _owners(region: Region, joints: Joints, rows: list[int]) -> list[str]:
     return [owner for row in rows for owner in region.system.joint_home[joints.names[row]].owners]
 
 
-def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None:
+def start_as_predicted(region: Region, dt: float, new: New, turns: Callable[[Region], bool]) -> None:
     """Joints read places that are predicted, and so older than the accelerations: they begin with the gap that this leaves.
 
     Of a joint that stays closed phi'' = J a + J' v - f'' = 0, and of predicted places phi = -beta dt^2 J a. Where J' v or f'' is
@@ -107,12 +108,15 @@ def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None
     """
     described, elements = region.system.described, region.elements
     straight = all(described[bodies.names[0]].straight for bodies in region.bodies)
+    asked = [(j, rows) for j, rows in new if not straight or j.form.drives or _bends(j)]
+    if not asked:
+        return
     # of all copies at once
     once = isinstance(described, Tiles) and all(body.steps == 1 for body in kinds_of(described))
-    asked = [
-        (j, rows if once else [row for row in rows if _steps_once(region.system, j.names[row])]) for j, rows in new
+    able = [
+        (j, rows if once else [row for row in rows if _steps_once(region.system, j.names[row])]) for j, rows in asked
     ]
-    bending = [(j, rows) for j, rows in asked if rows and (not straight or j.form.drives or _bends(j))]
+    bending = [(j, rows) for j, rows in able if rows]
     if region.system.parted is not None:
         bending = _in_motion(region, bending)
     if not bending or not (any(j.form.drives for j, _ in bending) or any(b.state()["v"].any() for b in region.bodies)):
@@ -128,7 +132,7 @@ def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None
         joints.preload[rows] -= off + np.einsum("nij,nj->ni", joints.damping[rows], rate)
     clock[STEP], clock[TIME] = 0.0, now
     region.play("as it is", _meeting)
-    if turns:
+    if turns(region):
         region.play("loads as they are", lambda region: [(joints, "compute_parting") for joints in region.joints])
 
 

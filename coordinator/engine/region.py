@@ -141,22 +141,24 @@ class Region:
         """
         places: list[int] = []
         ranges: list[int] = []
-        at = (1 + RINGS) * len(self.stacks) + 2
+        end = (1 + RINGS) * len(self.stacks) + 2
         for rings in self._rings:
-            places.append(at + len(ranges))
+            places.append(end)
             for rows in rings:
                 if isinstance(rows, range):
                     ranges += (0, len(rows))
-                    rows = ()
-                last = -1
-                for row in rows:
-                    if row == last:
-                        ranges[-1] = last = row + 1
-                    else:
-                        last = row + 1
-                        ranges += (row, last)
-                places.append(at + len(ranges))
-        places += (at + len(ranges), at + len(ranges) + 2)
+                    end += 2
+                elif rows:
+                    last = -1
+                    for row in rows:
+                        if row == last:
+                            ranges[-1] = last = row + 1
+                        else:
+                            last = row + 1
+                            ranges += (row, last)
+                            end += 2
+                places.append(end)
+        places += (end, end + 2)
         self.layout = np.array([*places, *ranges, 0, 0], np.int64)
 
     @classmethod
