@@ -53,9 +53,7 @@ class BodyStack(SharedConstantsStack):
     attached: Indices  # rows of Elements that this body serves, in the order of attaching, (n, width)
     weights: Array  # how each of them is found on the body, (n, width, ...)
     numbers: Indices  # how many
-    _settings: tuple[
-        tuple[Newmark, InternalGains, float, tuple[float, ...]], ...
-    ] = ()  # the last two, and gains by them
+    _settings: tuple[tuple[Newmark, InternalGains, float, Array], ...] = ()  # the last two, and gains by them
     ahead: Array  # where a step between glued joints leads, and the velocity in its middle
     half: Array
     origin: Array  # where it began, and how fast
@@ -215,12 +213,11 @@ class BodyStack(SharedConstantsStack):
             if known[0] is newmark and known[1] is internal and known[2] == dt:
                 self.gains[:] = known[3]
                 return
-        gains = (
+        self.gains[:] = (
             newmark.beta, newmark.gamma, *internal.gains(dt), internal.iterations, internal.lead, internal.more,
             1.0 / self.steps if isfinite(dt) else 1.0, self.burden,
         )  # fmt: skip
-        self.gains[:] = gains
-        self._settings = (*self._settings[-1:], (newmark, internal, dt, gains))
+        self._settings = (*self._settings[-1:], (newmark, internal, dt, self.gains.copy()))
 
     @property
     def burden(self) -> float:

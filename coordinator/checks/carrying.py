@@ -286,7 +286,7 @@ def bear(position: Array, response: Array, force: Array, rows: Indices, centre: 
 
 
 @kernel
-def largest_eigenvalue(matrix: Array) -> float:
+def largest_eigenvalue(matrix: Array) -> Any:
     """Of a small symmetric matrix, by the rotations of Jacobi, in place; 0 of numbers that have left the world."""
     n, size = matrix.shape[0], 0.0
     for i in range(n):
