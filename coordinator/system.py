@@ -7,14 +7,14 @@ that are edited in place, so components that are not touched by the change are n
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from coordinator.building import ForceHome, JointHome, JointHomes, Taken, attach, check_alike, of_ports, tolerance_for
+from coordinator.building import ForceHome, JointHome, JointHomes, attach, check_alike, of_ports, tolerance_for
 from modular.assembly import ForceEdge, JointEdge, Parted
 from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects, SavesAndRestores
 from modular.courses import begun
@@ -96,16 +96,6 @@ class System:
     def bodies_as(self, capability: type[Capability]) -> list[Capability]:
         """All stacks of bodies, seen through a capability that the coupling has made sure of."""
         return cast("list[Capability]", list(self.bodies))
-
-    def offers(self, capability: type) -> bool:
-        """Whether all bodies have a capability; asked once while no stack comes or goes."""
-        turnover, known = self.cache.get("offers", (-1, {}))
-        if turnover != self.turnover:
-            known = {}
-            self.cache["offers"] = self.turnover, known
-        if capability not in known:
-            known[capability] = all(isinstance(stack, capability) for stack in self.bodies)
-        return bool(known[capability])
 
     def _dismiss(self, stacks: dict[Hashable, Any]) -> None:
         """Let stacks go in which nobody is left."""
@@ -442,13 +432,6 @@ class System:
     def home(self, use: str) -> JointHome | ForceHome:
         """Where a joint or force lives."""
         return self.joint_home[use] if use in self.joint_home else self.force_home[use]
-
-    def reach(self, use: str) -> tuple[Joints | Forces, int, Iterable[Taken]]:
-        """The stack of a joint or force and its row there, and what it takes hold of on each side."""
-        home = self.force_home.get(use)
-        if home is None:
-            return self.joint_home.reach(use)
-        return home.stack, home.stack.row[use], zip(home.owners, home.starts, home.counts, strict=True)
 
     def _use(self, name: str, owners: Sequence[str]) -> None:
         for owner in owners:

@@ -131,7 +131,7 @@ def after(simulation: CheckContext, margins: Mapping[str, float], touched: Seque
 def among(simulation: CheckContext, margins: Mapping[str, float], bodies: Sequence[str] | None = None) -> list[Load]:
     """The same between springs, of some bodies, or of all, that have just answered."""
     system, carriers = simulation.system, simulation.foreteller.carriers
-    if simulation.coupling.at_once or not system.offers(GivesCompliance):
+    if simulation.coupling.at_once or not _all_answer(system):
         return []
     if bodies is None or len(bodies) > MAX_EXAMINED_SIDES:
         if not concerns(simulation, margins):
@@ -188,7 +188,16 @@ def concerns(simulation: CheckContext, margins: Mapping[str, float]) -> bool:
     stacks = [joints for joints in system.joints if joints.form.translations]
     if not simulation.coupling.at_once:
         stacks = [joints for joints in stacks if any(name in joints.row for name in margins)]  # few, at an event
-    return bool(stacks) and system.offers(GivesCompliance)
+    return bool(stacks) and _all_answer(system)
+
+
+def _all_answer(system: System) -> bool:
+    """Whether all bodies can be asked how they answer forces; found out once while no stack comes or goes."""
+    turnover, answer = system.cache.get("all answer", (-1, False))
+    if turnover != system.turnover:
+        answer = all(isinstance(stack, GivesCompliance) for stack in system.bodies)
+        system.cache["all answer"] = system.turnover, answer
+    return bool(answer)
 
 
 def least(loads: Sequence[Load]) -> Load | None:

@@ -25,6 +25,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from coordinator.building import Taken
 from coordinator.engine.program import ARGUMENTS, compiled
 from coordinator.system import System
 from modular.elements import ASKING, EITHER_SIDE, OTHER_SIDE, Array, Elements, Indices
@@ -110,7 +111,7 @@ class Region:
                     if use in seen:
                         continue
                     seen.add(use)
-                    stack, row, sides = system.reach(use)
+                    stack, row, sides = _reach(system, use)
                     rings[index[id(stack)]][ring].append(row)
                     for owner, start, count in sides:
                         if owner not in found and owner != GROUND:
@@ -260,6 +261,14 @@ class Region:
             else:
                 operations.append(partial(_open_books, stack))
         return operations
+
+
+def _reach(system: System, use: str) -> tuple[Any, int, Iterable[Taken]]:
+    """The stack of a joint or force and its row there, and what it takes hold of on each side."""
+    home = system.force_home.get(use)
+    if home is None:
+        return system.joint_home.reach(use)
+    return home.stack, home.stack.row[use], zip(home.owners, home.starts, home.counts, strict=True)
 
 
 def _open_books(stack: Any, region: Region) -> None:
