@@ -62,6 +62,11 @@ class JointHome:
         return self.stack.form.first, self.stack.form.second
 
 
+Taken = tuple[
+    str, int, int
+]  # what a joint or force takes hold of on one side: an owner, its first element row there, how many
+
+
 class JointHomes(Mapping[str, JointHome]):
     """Where every joint lives, in the order in which they were made; of a plain one it is worked out when asked for."""
 
@@ -91,6 +96,20 @@ class JointHomes(Mapping[str, JointHome]):
         if found is None:
             return self._tiles[name]
         return found.edge if isinstance(found, JointHome) else found
+
+    def reach(self, name: str) -> tuple[Joints, int, tuple[Taken, Taken]]:
+        """The stack of a joint and its row there, and what it takes hold of on either side."""
+        found = self._known[name]
+        if isinstance(found, JointHome):
+            stack, edge = found.stack, found.edge
+        else:
+            edge = self._tiles[name] if found is None else found
+            for stack in self._system.joints:
+                if name in stack.row:
+                    break
+        row, form = stack.row[name], stack.form
+        first, second = stack.first.item(row), stack.second.item(row)
+        return stack, row, ((edge.first_body, first, form.first), (edge.second_body, second, form.second))
 
     def kinds(self) -> Iterator[JointEdge]:
         """All joints as they were made; of copies side by side, as long as none has been made since, one for all."""

@@ -237,7 +237,7 @@ class Body(Component):
 
     def adjustable(self) -> dict[str, float]:
         """Numbers of this body that people may change while it moves, by name: those of its data, unless a type has others."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             name: float(value)
             for name, value in values.items()
@@ -246,7 +246,7 @@ class Body(Component):
 
     def adjusted(self, numbers: Mapping[str, float]) -> Self:
         """This body with other numbers."""
-        return replace(self, **numbers)  # type: ignore[type-var]
+        return replace(self, **numbers)
 
     def carried(self, before: Body, q: Array, v: Array) -> tuple[Array, Array]:
         """Coordinates and velocities with which it stands where `before`, another description of it, stands with `q` and `v`."""

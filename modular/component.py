@@ -11,7 +11,7 @@ import functools
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class Component(Spelt):
     """Anything of a model that is described by plain data."""
 
     __slots__ = ()
+    if TYPE_CHECKING:
+        __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]  # every class that is derived is a dataclass
 
     registered: ClassVar[dict[str, type[Component]]] = {}
     names_functions: ClassVar[

@@ -11,10 +11,10 @@ from typing import Any
 
 from modular.blocks import like, shaped
 from modular.elements import STEP
-from modular.joint_loops import drawn_by, pull_back
+from modular.joint_loops import drawn_by, pull
 from modular.joints import Joints
 from modular.kernel import kernel
-from modular.lane_rows import fetch, indices, scatter, store, store_one
+from modular.lane_rows import fetch, indices, store, store_one
 from modular.lanes import LANES, lanes
 from modular.loop import NO_FAILED_ROW, loop
 from modular.seen_mass import joint_responses, response_scratch
@@ -71,14 +71,12 @@ def apply_multipliers_loop(start: int, stop: int, joints: View, elements: View) 
     leading = joints.coincident.shape[0]
     base_first, base_second, effort, a, b, course, drawn = reaction_scratch(joints)
     for n in range(start, stop, LANES):
+        first, second = indices(joints.first, n, stop), indices(joints.second, n, stop)
         if leading < effort.shape[0]:
             fetch(joints.base_first, n, stop, base_first)
             fetch(joints.base_second, n, stop, base_second)
         fetch(joints.effort, n, stop, effort)
-        pull_back(leading, base_first, -1.0, effort, a)
-        pull_back(leading, base_second, 1.0, effort, b)
-        scatter(a, elements.force, indices(joints.first, n, stop))
-        scatter(b, elements.force, indices(joints.second, n, stop))
+        pull(elements, first, second, leading, base_first, base_second, effort, a, b)
         store_one(0.0 * effort[0], joints.power, n, stop)
         if course.shape[0] > 0:
             fetch(joints.course, n, stop, course)

@@ -65,6 +65,25 @@ def pull_back(leading: int, jacobian: Array, sign: float, effort: Array, force: 
             force[k, c] = value
 
 
+@kernel
+def pull(
+    elements: View,
+    first: Any,
+    second: Any,
+    leading: int,
+    on_first: Array,
+    on_second: Array,
+    effort: Array,
+    a: Array,
+    b: Array,
+) -> None:
+    """-J^T sigma of four joints on the elements of both sides, which begin at `first` and `second`."""
+    pull_back(leading, on_first, -1.0, effort, a)
+    pull_back(leading, on_second, 1.0, effort, b)
+    scatter(a, elements.force, first)
+    scatter(b, elements.force, second)
+
+
 @loop
 def measure_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Rates of the errors of joints that are linearised."""
@@ -149,10 +168,7 @@ def exert_rows(joints: View, elements: View, n: int, stop: int, room: tuple[Arra
         fetch(joints.drawn, n, stop, drawn)
         drawn[0] = drawn_by(course, effort, 1)
         store(drawn, joints.drawn, n, stop)
-    pull_back(leading, on_first, -1.0, effort, a)
-    pull_back(leading, on_second, 1.0, effort, b)
-    scatter(a, elements.force, first)
-    scatter(b, elements.force, second)
+    pull(elements, first, second, leading, on_first, on_second, effort, a, b)
     return stored, taken
 
 
@@ -180,14 +196,12 @@ def hold_loop(start: int, stop: int, joints: View, elements: View) -> int:
     leading = joints.coincident.shape[0]
     on_first, on_second, preload, a, b = held_of(joints)
     for n in range(start, stop, LANES):
+        first, second = indices(joints.first, n, stop), indices(joints.second, n, stop)
         if leading < preload.shape[0]:
             fetch(joints.on_first, n, stop, on_first)
             fetch(joints.on_second, n, stop, on_second)
         fetch(joints.preload, n, stop, preload)
-        pull_back(leading, on_first, -1.0, preload, a)
-        pull_back(leading, on_second, 1.0, preload, b)
-        scatter(a, elements.force, indices(joints.first, n, stop))
-        scatter(b, elements.force, indices(joints.second, n, stop))
+        pull(elements, first, second, leading, on_first, on_second, preload, a, b)
     return NO_FAILED_ROW
 
 

@@ -14,6 +14,7 @@ from modular.component import Component, plain
 from modular.elements import STEP, Array, Elements, Indices
 from modular.errors import ModelError
 from modular.internal_gains import InternalGains
+from modular.kernel import kernel
 from modular.newmark import Newmark
 from modular.shared_constants import SharedConstantsStack
 from modular.side import Mark
@@ -52,6 +53,7 @@ class BodyStack(SharedConstantsStack):
     attached: Indices  # rows of Elements that this body serves, in the order of attaching, (n, width)
     weights: Array  # how each of them is found on the body, (n, width, ...)
     numbers: Indices  # how many
+    _settings: tuple[tuple[Newmark, InternalGains, float, Array], ...] = ()  # the last two, and gains by them
     ahead: Array  # where a step between glued joints leads, and the velocity in its middle
     half: Array
     origin: Array  # where it began, and how fast
@@ -188,13 +190,8 @@ class BodyStack(SharedConstantsStack):
 
     def detach(self, name: str, element: int) -> None:
         """Stop doing so; the others keep their order."""
-        row = self.row[name]
-        attached, weights = self.attached[row], self.weights[row]
-        last = int(self.numbers[row]) - 1
-        gap = int(np.flatnonzero(attached[: last + 1] == element)[0])
-        attached[gap:last], weights[gap:last] = attached[gap + 1 : last + 1].copy(), weights[gap + 1 : last + 1].copy()
-        attached[last], weights[last] = 0, 0.0
-        self.numbers[row] = last
+        found = leave_out(self.attached, self.weights, self.numbers, self.row[name], element)
+        assert found, (name, element)
 
     # --- what it shows -------------------------------------------------------------------------------------------
 
@@ -212,10 +209,15 @@ class BodyStack(SharedConstantsStack):
     def configure(self, newmark: Newmark, internal: InternalGains, dt: float) -> None:
         """Take the settings of the scheme; `dt`: the step of these bodies."""
         self.newmark, self.internal = newmark, internal
+        for known in self._settings:  # every event asks for gains at rest, and then for those before
+            if known[0] is newmark and known[1] is internal and known[2] == dt:
+                self.gains[:] = known[3]
+                return
         self.gains[:] = (
             newmark.beta, newmark.gamma, *internal.gains(dt), internal.iterations, internal.lead, internal.more,
             1.0 / self.steps if isfinite(dt) else 1.0, self.burden,
         )  # fmt: skip
+        self._settings = (*self._settings[-1:], (newmark, internal, dt, self.gains.copy()))
 
     @property
     def burden(self) -> float:
@@ -313,3 +315,23 @@ class BodyStack(SharedConstantsStack):
         rows = [self.row[name] for name in memory["names"]]
         for name in ("q", "v", "a", *self.memory()):
             getattr(self, name)[rows] = memory[name]
+
+
+@kernel
+def leave_out(attached: Indices, weights: Array, numbers: Indices, row: int, element: int) -> bool:
+    """A body serves an element no longer; whether it did."""
+    last = numbers[row] - 1
+    gap = 0
+    while gap <= last and attached[row, gap] != element:
+        gap += 1
+    if gap > last:
+        return False
+    for k in range(gap, last):
+        attached[row, k] = attached[row, k + 1]
+        for i in range(weights.shape[2]):
+            weights[row, k, i] = weights[row, k + 1, i]
+    attached[row, last] = 0
+    for i in range(weights.shape[2]):
+        weights[row, last, i] = 0.0
+    numbers[row] = last
+    return True

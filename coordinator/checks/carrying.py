@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ from coordinator.checks.swinging import swing
 from modular.body import GivesCompliance
 from modular.elements import ASKED, Array, Indices
 from modular.errors import ModelError
+from modular.kernel import kernel
 
 if TYPE_CHECKING:
     from coordinator.couplings.coupling import Coupling
@@ -43,6 +45,7 @@ STEP_SAFETY_FACTOR = 0.7  # of the step that would just do: the same once more
 MAX_LOAD_GROWTH = 16.0  # times the load of a part of the way on the whole of it, at most
 DIVERGED_LOAD_RATIO = 4.0  # times what the step bears: a load beyond, after smaller ones, is the divergence itself
 DIVERGED_TICKS = 20  # ticks at the end of a run that went wrong, of which loads are no loads any more
+MAX_SWEEPS, ROUNDING = 12, 1e-16  # of rotations: three rows take four or five; what they may leave beside the diagonal
 MIN_STEP_RATIO = 1e-3  # of a step: a smaller one is no remedy
 # ticks after which a run looks again at the earliest, and times so many from there on
 FIRST_CHECK_TICK, CHECK_INTERVAL_FACTOR = 64, 1.2
@@ -77,7 +80,7 @@ class Carrier:
 
     def growth(self, demand: float) -> float:
         """By how much the step could grow under twice the load; infinite where there is none."""
-        return float(np.sqrt(self.room / (LOAD_GROWTH_RESERVE * demand))) if demand > 0.0 else float("inf")
+        return sqrt(self.room / (LOAD_GROWTH_RESERVE * demand)) if demand > 0.0 else inf
 
     def load(self, loads: Loads, dt: float) -> Load:
         """What these loads leave."""
@@ -128,18 +131,21 @@ def after(simulation: CheckContext, margins: Mapping[str, float], touched: Seque
 def among(simulation: CheckContext, margins: Mapping[str, float], bodies: Sequence[str] | None = None) -> list[Load]:
     """The same between springs, of some bodies, or of all, that have just answered."""
     system, carriers = simulation.system, simulation.foreteller.carriers
-    if simulation.coupling.at_once or not concerns(simulation, margins):
+    if simulation.coupling.at_once or not _all_answer(system):
         return []
     if bodies is None or len(bodies) > MAX_EXAMINED_SIDES:
+        if not concerns(simulation, margins):
+            return []
         carriers.clear()
         bodies = _heaviest(system)
     found = []
     for body in bodies:
-        carrier = _carrier(system, margins, body) if body in system.body_home else None
+        bearing = _carrier(system, margins, body) if body in system.body_home else None
         carriers.pop(body, None)
-        if carrier is not None:
+        if bearing is not None:
+            carrier, loads = bearing
             carriers[body] = carrier
-            found.append(carrier.load({joint: _borne(system, joint) for joint in carrier.levers}, simulation.dt))
+            found.append(carrier.load(loads, simulation.dt))
     return found
 
 
@@ -182,7 +188,16 @@ def concerns(simulation: CheckContext, margins: Mapping[str, float]) -> bool:
     stacks = [joints for joints in system.joints if joints.form.translations]
     if not simulation.coupling.at_once:
         stacks = [joints for joints in stacks if any(name in joints.row for name in margins)]  # few, at an event
-    return bool(stacks) and all(isinstance(stack, GivesCompliance) for stack in system.bodies)
+    return bool(stacks) and _all_answer(system)
+
+
+def _all_answer(system: System) -> bool:
+    """Whether all bodies can be asked how they answer forces; found out once while no stack comes or goes."""
+    turnover, answer = system.cache.get("all answer", (-1, False))
+    if turnover != system.turnover:
+        answer = all(isinstance(stack, GivesCompliance) for stack in system.bodies)
+        system.cache["all answer"] = system.turnover, answer
+    return bool(answer)
 
 
 def least(loads: Sequence[Load]) -> Load | None:
@@ -215,51 +230,103 @@ def _heaviest(system: System) -> list[str]:
     return list(dict.fromkeys(system.joint_home[names[k // 2]].owners[k % 2] for k in chosen))
 
 
-def _carrier(system: System, margins: Mapping[str, float], body: str) -> Carrier | None:
-    homes = [system.joint_home[name] for name in dict.fromkeys(system.uses[body]) if name in system.joint_home]
-    sides = [(home, side) for home in homes for side, owner in enumerate(home.owners) if owner == body]
-    if len(sides) < 2 or any(home.name not in margins for home in homes):  # others hold it
+def _carrier(system: System, margins: Mapping[str, float], body: str) -> tuple[Carrier, Loads] | None:
+    """A body that passes loads on, and what its joints bear now."""
+    homes = system.joint_home
+    names = [name for name in dict.fromkeys(system.uses[body]) if name in homes]
+    if len(names) < 2 or any(name not in margins for name in names):  # others hold it
         return None
-    described, stack = system.described[body], system.body_home[body]
+    described, stack, elements = system.described[body], system.body_home[body], system.elements
     try:
         centre = described.mass_centre(stack.state()["q"][stack.row[body]])
     except ModelError:  # nobody can be asked
         return None
     if not described.total_mass > 0.0:  # nobody says, as of an FMU
         return None
+    room = STABILITY_LIMIT * (1.0 - min(min(margins[name] for name in names), 1e9) ** -2)
+    bearing: list[str] = []
+    rows: list[tuple[int, int, int]] = []
+    for name in names:
+        joints, _, (first, second) = homes.reach(name)
+        if joints.form.translations:
+            bearing.append(name)
+            rows.append((first[1] if first[0] == body else second[1], *second[1:]))
+    if not bearing or not room > 0.0:
+        return None
+    found = np.empty((len(rows), 4))
+    bear(elements.position, elements.response, elements.force, np.array(rows, np.int64), centre, found)
     over: dict[str, float] = {}  # r / I of each joint
+    loads: dict[str, tuple[float, float]] = {}
     easiest = 0.0  # 1 / I
-    for home, side in sides:
-        if home.stack.form.translations:
-            row = home.starts[side]
-            response = system.elements.response[row]
-            arm = float(np.linalg.norm(system.elements.position[row] - centre))
-            turning = max(_largest(response) - 1.0 / described.total_mass, 0.0)
-            over[home.name] = over.get(home.name, 0.0) + (turning / arm if arm > 0.0 else 0.0)
-            easiest = max(easiest, turning / arm**2 if arm > 0.0 else 0.0)
-    if system.elements.dimension == 2:
+    for name, (arm, answer, force, moment) in zip(bearing, found.tolist(), strict=True):
+        turning = max(answer - 1.0 / described.total_mass, 0.0)
+        over[name] = turning / arm if arm > 0.0 else 0.0
+        easiest = max(easiest, turning / arm**2 if arm > 0.0 else 0.0)
+        loads[name] = force, moment
+    if elements.dimension == 2:
         easiest /= LOAD_GROWTH_RESERVE
-    room = STABILITY_LIMIT * (1.0 - min(min(margins[home.name] for home in homes), 1e9) ** -2)
-    return Carrier(body, {name: (lever, easiest) for name, lever in over.items()}, room) if room > 0.0 else None
+    return Carrier(body, {name: (lever, easiest) for name, lever in over.items()}, room), loads
 
 
-def _largest(response: Array) -> float:
-    """Eigenvalue of B B^T; none of numbers that have left the world, which say so themselves."""
-    with np.errstate(all="ignore"):
-        square = response @ response.T
-    try:
-        return float(np.linalg.eigvalsh(square)[-1]) if np.isfinite(square).all() else 0.0
-    except np.linalg.LinAlgError:
+@kernel
+def bear(position: Array, response: Array, force: Array, rows: Indices, centre: Array, found: Array) -> None:
+    """Of joints on a body: arm about its mass centre [m], its largest answer there [1/kg], force [N] and moment [N m] of the joint.
+
+    `rows`: the element of the body, then the first one on the second side of the joint, and how many there are.
+    """
+    d = position.shape[1]
+    square, turned = np.empty((d, d)), np.empty((d, d))
+    for k in range(rows.shape[0]):
+        at, second, count = rows[k]
+        arm, size, moment = 0.0, 0.0, 0.0
+        for i in range(d):
+            arm += (position[at, i] - centre[i]) ** 2
+            size += force[second, i] ** 2
+            for j in range(d):
+                square[i, j], turned[i, j] = 0.0, 0.0
+                for mode in range(response.shape[2]):
+                    square[i, j] += response[at, i, mode] * response[at, j, mode]
+                for axis in range(1, count):  # sum of e f^T, whose skew part is the moment
+                    turned[i, j] += position[second + axis, i] * force[second + axis, j]
+        for i in range(d):
+            for j in range(i):
+                moment += (turned[i, j] - turned[j, i]) ** 2
+        found[k] = np.sqrt(arm), largest_eigenvalue(square), np.sqrt(size), np.sqrt(moment)
+
+
+@kernel
+def largest_eigenvalue(matrix: Array) -> Any:
+    """Of a small symmetric matrix, by the rotations of Jacobi, in place; 0 of numbers that have left the world."""
+    n, size = matrix.shape[0], 0.0
+    for i in range(n):
+        for j in range(n):
+            size += matrix[i, j] ** 2
+    if not np.isfinite(size):
         return 0.0
-
-
-def _borne(system: System, joint: str) -> tuple[float, float]:
-    """Force [N] and moment [N m] of a joint on its second side."""
-    home, elements = system.joint_home[joint], system.elements
-    start, count = home.starts[1], home.counts[1]
-    force, axes = elements.force[start : start + count], elements.position[start + 1 : start + count]
-    turned = axes.T @ force[1:]  # sum of e f^T, whose skew part is the moment
-    return float(np.linalg.norm(force[0])), float(np.linalg.norm(turned - turned.T) / np.sqrt(2.0))
+    for _ in range(MAX_SWEEPS):
+        left = 0.0
+        for i in range(n):
+            for j in range(i):
+                left += matrix[i, j] ** 2
+        if left <= ROUNDING**2 * size:
+            break
+        for i in range(n):
+            for j in range(i):
+                if matrix[i, j] != 0.0:
+                    ratio = (matrix[j, j] - matrix[i, i]) / (2.0 * matrix[i, j])
+                    tangent = 1.0 / (abs(ratio) + np.sqrt(ratio * ratio + 1.0))
+                    tangent = tangent if ratio >= 0.0 else -tangent
+                    cosine = 1.0 / np.sqrt(tangent * tangent + 1.0)
+                    for k in range(n):
+                        one, other = matrix[i, k], matrix[j, k]
+                        matrix[i, k], matrix[j, k] = cosine * (one - tangent * other), cosine * (tangent * one + other)
+                    for k in range(n):
+                        one, other = matrix[k, i], matrix[k, j]
+                        matrix[k, i], matrix[k, j] = cosine * (one - tangent * other), cosine * (tangent * one + other)
+    most = matrix[0, 0]
+    for i in range(1, n):
+        most = max(most, matrix[i, i])
+    return most
 
 
 # --- on the way to where a run went wrong --------------------------------------------------------------------------------------

@@ -200,6 +200,9 @@ class Foreteller:
 
     def note_start(self, simulation: CheckContext, found: Unsettled | None) -> None:
         """Log contacts that begin in each other, part too slowly, or begin with forces not found; said when the run goes on."""
+        if not simulation.system.force_stacks:
+            self._slow = []
+            return
         at = {"tick": simulation.tick, "time": simulation.time}
         if inside := overlaps(simulation):
             first, *others = [each.name for each in inside]

@@ -14,6 +14,7 @@ joint can do. The thesis is silent here.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -97,7 +98,7 @@ def _owners(region: Region, joints: Joints, rows: list[int]) -> list[str]:
     return [owner for row in rows for owner in region.system.joint_home[joints.names[row]].owners]
 
 
-def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None:
+def start_as_predicted(region: Region, dt: float, new: New, turns: Callable[[Region], bool]) -> None:
     """Joints read places that are predicted, and so older than the accelerations: they begin with the gap that this leaves.
 
     Of a joint that stays closed phi'' = J a + J' v - f'' = 0, and of predicted places phi = -beta dt^2 J a. Where J' v or f'' is
@@ -107,12 +108,15 @@ def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None
     """
     described, elements = region.system.described, region.elements
     straight = all(described[bodies.names[0]].straight for bodies in region.bodies)
+    asked = [(j, rows) for j, rows in new if not straight or j.form.drives or _bends(j)]
+    if not asked:
+        return
     # of all copies at once
     once = isinstance(described, Tiles) and all(body.steps == 1 for body in kinds_of(described))
-    asked = [
-        (j, rows if once else [row for row in rows if _steps_once(region.system, j.names[row])]) for j, rows in new
+    able = [
+        (j, rows if once else [row for row in rows if _steps_once(region.system, j.names[row])]) for j, rows in asked
     ]
-    bending = [(j, rows) for j, rows in asked if rows and (not straight or j.form.drives or _bends(j))]
+    bending = [(j, rows) for j, rows in able if rows]
     if region.system.parted is not None:
         bending = _in_motion(region, bending)
     if not bending or not (any(j.form.drives for j, _ in bending) or any(b.state()["v"].any() for b in region.bodies)):
@@ -128,7 +132,7 @@ def start_as_predicted(region: Region, dt: float, new: New, turns: bool) -> None
         joints.preload[rows] -= off + np.einsum("nij,nj->ni", joints.damping[rows], rate)
     clock[STEP], clock[TIME] = 0.0, now
     region.play("as it is", _meeting)
-    if turns:
+    if turns(region):
         region.play("loads as they are", lambda region: [(joints, "compute_parting") for joints in region.joints])
 
 
@@ -335,7 +339,7 @@ def _conjugate_gradients(trial: Trial) -> Array:
 
     Models that stand side by side are solved at once, each with sums, steps and an end of its own.
     """
-    each = Sums(trial.ends)
+    each = Sum() if len(trial.ends) == 1 else Sums(trial.ends)
     load = trial.given
     free = trial.acceleration(np.zeros(trial.size))
     start = each.largest(free)
@@ -343,21 +347,21 @@ def _conjugate_gradients(trial: Trial) -> Array:
     residual = np.where(each.spread(given_load), trial.acceleration(load), free) if given_load.any() else free
     load = np.where(each.spread(start == 0.0), 0.0, load)
     done = (start == 0.0) | (given_load & (each.largest(residual) <= RESIDUAL_TOLERANCE * start))
-    direction, before = np.zeros(trial.size), np.zeros(len(start))
+    direction, before = np.zeros(trial.size), 0.0 * start
     for _ in range(MAX_ITERATIONS):
         if done.all():
             break
         eased = trial.ease(residual)
         now = each.sums(residual * eased)
         done = done | (now <= 0.0)
-        share = np.divide(now, before, out=np.zeros_like(now), where=before != 0.0)
+        share = each.ratio(now, before, before != 0.0)
         direction = np.where(each.spread(done), 0.0, eased + each.spread(share) * direction)
         if done.all():
             break
         answer = free - trial.acceleration(direction)  # W direction
         given = each.sums(direction * answer)
         done = done | (given <= 0.0)  # what is left is rounding
-        step = each.spread(np.divide(now, given, out=np.zeros_like(now), where=~done))
+        step = each.spread(each.ratio(now, given, ~done))
         still = each.spread(done)
         load, residual = (
             np.where(still, load, load + step * direction),
@@ -368,8 +372,28 @@ def _conjugate_gradients(trial: Trial) -> Array:
     return load
 
 
+class Sum:
+    """Sums over all rows, as numbers."""
+
+    def sums(self, values: Array) -> Any:
+        """Of all."""
+        return np.add.reduce(values)
+
+    def largest(self, values: Array) -> Any:
+        """The largest magnitude."""
+        return np.maximum.reduce(np.abs(values))
+
+    def ratio(self, above: Any, below: Any, where: Any) -> Any:
+        """One over the other where that is asked for, elsewhere 0."""
+        return above / below if where else 0.0 * above
+
+    def spread(self, values: Any) -> Any:
+        """What holds for all rows."""
+        return values
+
+
 class Sums:
-    """Sums over the rows of each of several models, one after the other; of one alone as it is."""
+    """Sums over the rows of each of several models, one after the other."""
 
     def __init__(self, ends: Any) -> None:
         self._sizes = np.diff(ends, prepend=0)
@@ -386,6 +410,10 @@ class Sums:
     def largest(self, values: Array) -> Array:
         """The largest magnitude of each."""
         return np.asarray(np.maximum.reduceat(np.abs(values), self._starts))
+
+    def ratio(self, above: Any, below: Any, where: Any) -> Any:
+        """Of each, where that is asked for, elsewhere 0."""
+        return np.divide(above, below, out=np.zeros_like(above), where=where)
 
     def spread(self, values: Any) -> Any:
         """A number of each for all its rows."""

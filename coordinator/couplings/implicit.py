@@ -76,7 +76,7 @@ def located_friction(system: System) -> list[str]:
 
 def found_forces(system: System) -> list[str]:
     """All that are found together with reactions, and not exerted as they stand."""
-    return [*system.implicit_forces, *located_friction(system)]
+    return [*system.implicit_forces, *located_friction(system)] if system.force_stacks else []
 
 
 def refuse_among_workers(system: System, coupling: str) -> None:

@@ -224,10 +224,13 @@ class Penalty(WithComponents):
         if new:
             carry_loads(region, dt, new)
             region.play("settle", self._settling)
-            turns = any(verb == "compute_parting" for _, verb in self.refreshing(region) or ())
-            start_as_predicted(region, dt, new, turns)
+            start_as_predicted(region, dt, new, self._turns)
         else:
             region.play("keep and settle", lambda region: [*region.save_forces(), *self._settling(region)])
+
+    def _turns(self, region: Region) -> bool:
+        """Whether the rule lets preloads turn with the bodies."""
+        return any(verb == "compute_parting" for _, verb in self.refreshing(region) or ())
 
     def _rest(self, system: System, dt: float) -> None:
         """Now, with gains at rest: see equilibrium.py."""

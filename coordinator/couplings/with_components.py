@@ -36,7 +36,7 @@ class WithComponents(Coupling):
 
     def mixes(self, system: System) -> bool:
         """Whether there are components that step on their own."""
-        return bool(system.groups or system.implicit_forces)
+        return bool(system.groups or (system.force_stacks and system.implicit_forces))
 
     def plan(self, system: System) -> Plan:
         """Who is glued to whom: bodies that were merged; those that a stiff force joins step on their own as they do."""

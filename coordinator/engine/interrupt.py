@@ -90,11 +90,14 @@ class Turn:
     """Whose turn it is; the same thread may take it again, as where an event changes the model in a run."""
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
         self._lock, self._process, self._taken_by = threading.RLock(), os.getpid(), ""
 
     def __enter__(self) -> None:
         if self._process != os.getpid():  # forked: the threads of the other process are not here
-            self.__init__()  # type: ignore[misc]
+            self._begin()
         if not self._lock.acquire(blocking=False):
             raise ModelError(
                 f"this simulation is in use by thread '{self._taken_by}', and thread "

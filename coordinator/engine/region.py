@@ -25,6 +25,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from coordinator.building import Taken
 from coordinator.engine.program import ARGUMENTS, compiled
 from coordinator.system import System
 from modular.elements import ASKING, EITHER_SIDE, OTHER_SIDE, Array, Elements, Indices
@@ -110,10 +111,9 @@ class Region:
                     if use in seen:
                         continue
                     seen.add(use)
-                    home = system.home(use)
-                    stack = home.stack
-                    rings[index[id(stack)]][ring].append(stack.row[use])
-                    for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
+                    stack, row, sides = _reach(system, use)
+                    rings[index[id(stack)]][ring].append(row)
+                    for owner, start, count in sides:
                         if owner not in found and owner != GROUND:
                             found[owner] = ring + 1
                             beyond.append(owner)
@@ -142,22 +142,24 @@ class Region:
         """
         places: list[int] = []
         ranges: list[int] = []
-        at = (1 + RINGS) * len(self.stacks) + 2
+        end = (1 + RINGS) * len(self.stacks) + 2
         for rings in self._rings:
-            places.append(at + len(ranges))
+            places.append(end)
             for rows in rings:
                 if isinstance(rows, range):
                     ranges += (0, len(rows))
-                    rows = ()
-                last = -1
-                for row in rows:
-                    if row == last:
-                        ranges[-1] = last = row + 1
-                    else:
-                        last = row + 1
-                        ranges += (row, last)
-                places.append(at + len(ranges))
-        places += (at + len(ranges), at + len(ranges) + 2)
+                    end += 2
+                elif rows:
+                    last = -1
+                    for row in rows:
+                        if row == last:
+                            ranges[-1] = last = row + 1
+                        else:
+                            last = row + 1
+                            ranges += (row, last)
+                            end += 2
+                places.append(end)
+        places += (end, end + 2)
         self.layout = np.array([*places, *ranges, 0, 0], np.int64)
 
     @classmethod
@@ -259,6 +261,14 @@ class Region:
             else:
                 operations.append(partial(_open_books, stack))
         return operations
+
+
+def _reach(system: System, use: str) -> tuple[Any, int, Iterable[Taken]]:
+    """The stack of a joint or force and its row there, and what it takes hold of on each side."""
+    home = system.force_home.get(use)
+    if home is None:
+        return system.joint_home.reach(use)
+    return home.stack, home.stack.row[use], zip(home.owners, home.starts, home.counts, strict=True)
 
 
 def _open_books(stack: Any, region: Region) -> None:

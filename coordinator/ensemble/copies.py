@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -70,7 +70,7 @@ def _event(event: Event, k: int) -> Event:
     for name in RENAMED[type(event)]:
         value = getattr(event, name)
         changed[name] = _port(value, k) if isinstance(value, str) else tuple(_port(port, k) for port in value)
-    return dataclasses.replace(event, **changed)  # type: ignore[type-var]
+    return dataclasses.replace(event, **changed)
 
 
 def _port(text: str, k: int) -> str:
@@ -118,23 +118,6 @@ class Names:
         if isinstance(value, list | tuple):
             return [self.in_model(each, of) for each in value if self.variant(each) in (None, of)]
         return value
-
-    def shared_out(self, entry: Mapping[str, Any], owners: Iterable[int]) -> dict[int, dict[str, Any]]:
-        """An entry that tells of many, as each of these variants would have it: tables are gone through once."""
-        found: dict[int, dict[str, Any]] = {owner: {} for owner in owners}
-        for key, value in entry.items():
-            if not isinstance(value, Mapping):
-                for owner, own in found.items():
-                    own[key] = self.in_model(value, owner)
-                continue
-            for own in found.values():
-                own[key] = {}
-            for name, each in value.items():
-                known = self.variant(name)
-                for whose in found if known is None else (known,):
-                    if whose in found:
-                        found[whose][key][self.in_model(name, whose)] = self.in_model(each, whose)
-        return found
 
     def sentence(self, text: str) -> tuple[str, int | None]:
         """A sentence about the copies in the names of the model, and the variant of the first that it names."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -203,7 +204,7 @@ class _Problem:
         order = 1 if roughly else 2
         found = [
             derivatives(
-                model, self.dt, self.coupling, lambda run, k=k: self._residual(k, run), self.ways, offsets, self.until, order,  # type: ignore[misc]
+                model, self.dt, self.coupling, partial(self._residual, k), self.ways, offsets, self.until, order,
                 self.record_every, self.method,
             )
             for k, model in enumerate(self.models)

@@ -23,8 +23,6 @@ from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.tiles import TileRows, Which
 
-Names = dict[str, str]  # names of the model, with those in the samples
-
 
 @dataclass
 class Told:

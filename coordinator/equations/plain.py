@@ -193,9 +193,9 @@ def _maker(shapes_of: Callable[..., Any]) -> Plain:
 
 def _rebuilt(function: FunctionType) -> Plain:
     """The same code among the plain forms of what it names."""
-    known = _made.get(function)
+    known: Plain | None = _made.get(function)
     if known is not None:
-        return known  # type: ignore[no-any-return]
+        return known
     names: dict[str, Any] = {"__builtins__": function.__globals__["__builtins__"], "__name__": function.__module__}
     made = FunctionType(function.__code__, names, function.__name__, function.__defaults__, _cells(function))
     made.__kwdefaults__ = function.__kwdefaults__

@@ -123,7 +123,7 @@ class Watch:
 
 def _describe(event: Event) -> str:
     """An event by what it acts on."""
-    return f"{type(event).__name__}({getattr(event, fields(event)[0].name)!r})"  # type: ignore[arg-type]
+    return f"{type(event).__name__}({getattr(event, fields(event)[0].name)!r})"
 
 
 def _when(scheduled: Scheduled) -> str:

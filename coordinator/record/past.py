@@ -121,7 +121,8 @@ class Past:
         self.project, self.grouped = project, grouped
         self.events: list[dict[str, Any]] = []
         self.margins: list[dict[str, Any]] = []
-        self.acts: list[dict[str, Any]] = []  # what was done by hand, as events at times
+        self._acts: list[dict[str, Any]] = []
+        self._untold: list[Scheduled] = []  # acts that nobody has asked for yet
         self.ever: MutableMapping[str, Body] | None = None  # all bodies that took part, once one has left
         self.forms: dict[str, dict[str, Any]] = {}  # of joints that have left
         self._present: tuple[int, Mapping[str, dict[str, Any]]] = (
@@ -151,11 +152,22 @@ class Past:
         if self.ever is None:
             self.ever = copy(bodies)
 
+    @property
+    def acts(self) -> list[dict[str, Any]]:
+        """What was done by hand, as events at times."""
+        self._acts += [act.to_data() for act in self._untold]
+        self._untold.clear()
+        return self._acts
+
+    @acts.setter
+    def acts(self, acts: list[dict[str, Any]]) -> None:
+        self._acts, self._untold = acts, []
+
     def by_hand(self, act: Event | None, time: float) -> dict[str, Any]:
         """Somebody has changed the model, by what is such an act: what the log is to say of it."""
         if act is None or homeless(parts_in(f"what was done at {time:g} s", act)):
             return {"by": "hand", "repeats": False}
-        self.acts.append(Scheduled((act,), time=time).to_data())
+        self._untold.append(Scheduled((act,), time=time))
         return {"by": "hand"}
 
     def origin(self) -> Assembly:

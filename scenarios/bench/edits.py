@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from components import Spherical
 from coordinator import Simulation
@@ -38,8 +39,8 @@ def measure(bodies: int) -> Callable[[Effort], Iterator[Figure]]:
             for turn in range(-1, effort.rounds):  # the first turn warms up
                 again = f"again{turn + 1}"
                 cut, made = (
-                    over_a_step(simulation, lambda name=joint: simulation.cut(name)),  # type: ignore[misc]
-                    over_a_step(simulation, lambda name=again: simulation.join(name, Spherical(), *sides)),  # type: ignore[misc]
+                    over_a_step(simulation, partial(simulation.cut, joint)),
+                    over_a_step(simulation, partial(simulation.join, again, Spherical(), *sides)),
                 )
                 joint = again
                 if turn >= 0:

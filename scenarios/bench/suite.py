@@ -7,7 +7,7 @@ import importlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from modular.errors import CouplingError, ModelError
 from scenarios.bench.figures import Figure, Point, Target
@@ -108,8 +108,7 @@ def choose(only: str | None) -> list[str]:
 
 def family(name: str) -> Family:
     """The module of a family."""
-    module: Any = importlib.import_module(f"scenarios.bench.{FAMILIES[name]}")
-    return module  # type: ignore[no-any-return]
+    return cast(Family, importlib.import_module(f"scenarios.bench.{FAMILIES[name]}"))
 
 
 def describe(name: str) -> str:

@@ -56,7 +56,7 @@ def crank(runs: Runs, entry: Entry) -> Drawn:
 def slide(runs: Runs, entry: Entry) -> Drawn:
     """VI-16: how far the slider is off its axis."""
     pairs = [runs.pair(CRANK, dt, END) for dt in (COARSE_STEP, FINE_STEP)]
-    return two_steps(entry, pairs, "f3_y", "m", lambda run: run.violation("slide")[:, 0])
+    return two_steps(entry, pairs, "f3_y", lambda run: run.violation("slide")[:, 0])
 
 
 def switching(runs: Runs, entry: Entry) -> Drawn:

@@ -91,20 +91,19 @@ def two_steps(
     entry: Entry,
     pairs: Sequence[Mapping[str, Run]],
     label: str,
-    unit: str,
     values: Callable[[Run], Array],
 ) -> Drawn:
-    """One panel per step, both settings in each."""
+    """One panel per step, both settings in each [m]."""
     figure = sheet(entry, pairs[0]["defaults"])
     panels = figure.subplots(1, len(pairs), squeeze=False)[0]
     found = []
     for panel, pair in zip(panels, pairs, strict=True):
         errors = {name: values(run) for name, run in pair.items()}
-        factor, prefixed = prefix(max(peak(error) for error in errors.values()), unit)
+        factor, prefixed = prefix(max(peak(error) for error in errors.values()), "m")
         for order, ((name, run), colour) in enumerate(zip(pair.items(), (THEIRS, OURS), strict=True)):
             time, thinned = thin(run.time, errors[name], 700)
             panel.plot(time, factor * thinned, color=colour, linewidth=0.9, label=name, zorder=3 - order)
-            found.append(f"{quantity(peak(errors[name]), unit)} ({name}, {step(run)})")
+            found.append(f"{quantity(peak(errors[name]), 'm')} ({name}, {step(run)})")
         dress(panel, f"{label} [{prefixed}]", time=True)
         few_ticks(panel)
         heading(panel, step(pair["defaults"]))

@@ -56,7 +56,7 @@ def deep(port: str, number: int) -> Callable[[Runs, Entry], Drawn]:
 def out_of_plane(runs: Runs, entry: Entry) -> Drawn:
     """VI-22: z of the end of the first rod, which the hinge should keep at zero."""
     pairs = [runs.pair(SYSTEM, dt, END, SOFTER) for dt in (COARSE_STEP, FINE_STEP)]
-    return two_steps(entry, pairs, "z1", "m", lambda run: run.position("first.end")[:, 2])
+    return two_steps(entry, pairs, "z1", lambda run: run.position("first.end")[:, 2])
 
 
 def _coordinates(

@@ -30,7 +30,7 @@ OTHER = "as typed"
 def as_typed(component: Component) -> str:
     """A component as `read_coupling` reads it: its name, and the settings that are not as usual."""
     given = []
-    for field in fields(component):  # type: ignore[arg-type]
+    for field in fields(component):
         value = getattr(component, field.name)
         if field.default is not MISSING:
             usual = field.default
@@ -65,4 +65,4 @@ def with_rule_of(old: Coupling, new: Coupling) -> Coupling:
     rule = getattr(old, "rule", None)
     if rule is None or not hasattr(new, "rule"):
         return new
-    return replace(new, rule=rule)  # type: ignore[type-var]
+    return replace(new, rule=rule)

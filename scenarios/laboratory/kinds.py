@@ -34,7 +34,7 @@ def _unfinished(kind: type) -> bool:
 
 def data_of(kind: type[Component]) -> list[str]:
     """The names of what there is to say."""
-    return [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    return [field.name for field in fields(kind)]
 
 
 def described(base: type[Kind], kind: str, handles: Mapping[str, Any], where: str) -> Kind:
@@ -46,4 +46,5 @@ def described(base: type[Kind], kind: str, handles: Mapping[str, Any], where: st
             text = repr(text)
         if handle.visible and text:
             given.append(f"{name}=({text})")
-    return read_component(base, f"{kind.lower()}({', '.join(given)})", where)  # type: ignore[no-any-return]
+    found: Kind = read_component(base, f"{kind.lower()}({', '.join(given)})", where)
+    return found

@@ -101,7 +101,7 @@ class SettingsForm:
         return lambda value: self._with_rule(replace(getattr(self._coupling, "rule"), **{name: value}))  # noqa: B009
 
     def _with_rule(self, rule: StiffnessRule) -> Receipt:
-        return self.post(SetCoupling(replace(self._coupling, rule=rule)))  # type: ignore[type-var]
+        return self.post(SetCoupling(replace(self._coupling, rule=rule)))
 
     @property
     def _coupling(self) -> Coupling:

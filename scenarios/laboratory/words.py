@@ -148,7 +148,7 @@ def treatment(plan: Plan, name: str) -> tuple[str, bool]:
 
 def data_of(component: Component) -> dict[str, Any]:
     """Its data that were given."""
-    found = {field.name: getattr(component, field.name) for field in fields(component)}  # type: ignore[arg-type]
+    found = {field.name: getattr(component, field.name) for field in fields(component)}
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -94,7 +94,7 @@ def short_name(base: type[Component], made: type[Component]) -> str:
 
 def _kind_of(made: type[Component]) -> Kind:
     """What a file may say of a class."""
-    fields = [field for field in dataclasses.fields(made) if field.init]  # type: ignore[arg-type]
+    fields = [field for field in dataclasses.fields(made) if field.init]
     hints = typing.get_type_hints(made)
     missing = dataclasses.MISSING
     needed = tuple(field.name for field in fields if field.default is missing and field.default_factory is missing)

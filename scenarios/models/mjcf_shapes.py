@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from components import Solid
@@ -99,7 +101,7 @@ def _solid(kind: str, size: Array, density: float | None, mass: float | None) ->
     return Solid(ball.mass, ball.centre, stretched @ ball.second_moment @ stretched)
 
 
-def _mesh(geom: Element, classes: Classes, given: dict[str, float]) -> Solid:
+def _mesh(geom: Element, classes: Classes, given: dict[str, Any]) -> Solid:
     """What a mesh beside the file encloses; a mesh that is open is refused."""
     asset = classes.meshes.get(geom.text("mesh"))
     if asset is None:
@@ -119,6 +121,6 @@ def _mesh(geom: Element, classes: Classes, given: dict[str, float]) -> Solid:
     try:
         points, faces = read_mesh(path)
         places = points * stretch
-        return Solid.mesh(places, faces, **given).turned(frame.turn).moved(frame.place.tolist())  # type: ignore[arg-type]
+        return Solid.mesh(places.tolist(), faces, **given).turned(frame.turn).moved(frame.place.tolist())
     except ModelError as error:
         raise geom.refuse(f'{error} Or give its body an <inertial>, or the geom mass="0".') from error

@@ -55,16 +55,16 @@ def geometry_of(pxr: Any, shape: Any, stretch: Array) -> tuple[str, Array, dict[
 
 def solid_of(pxr: Any, shape: Any, stretch: Array, mass: float, density: float) -> Solid | None:
     """In the axes of the shape [m]; None where it is none that is known."""
-    given: dict[str, float] = {"mass": mass} if mass > 0.0 else {"density": density}
+    given: dict[str, Any] = {"mass": mass} if mass > 0.0 else {"density": density}
     if shape.IsA(pxr.UsdGeom.Mesh):
         return _mesh(pxr.UsdGeom.Mesh(shape), stretch, given)
     kind, turn, told = geometry_of(pxr, shape, stretch)
     sizes = [float(word) for text in told.values() for word in text.split()]
-    made = {"box": Solid.box, "sphere": Solid.ball, "cylinder": Solid.cylinder, "capsule": Solid.capsule}.get(kind)
-    return None if made is None or not sizes else made(*sizes, **given).turned(turn)  # type: ignore[operator]
+    made: Any = {"box": Solid.box, "sphere": Solid.ball, "cylinder": Solid.cylinder, "capsule": Solid.capsule}.get(kind)
+    return None if made is None or not sizes else made(*sizes, **given).turned(turn)
 
 
-def _mesh(mesh: Any, stretch: Array, given: dict[str, float]) -> Solid | None:
+def _mesh(mesh: Any, stretch: Array, given: dict[str, Any]) -> Solid | None:
     """A closed mesh; None where it has no inside."""
     points = np.array(mesh.GetPointsAttr().Get() or (), float).reshape(-1, 3) * stretch
     counts, numbers = (
@@ -76,6 +76,6 @@ def _mesh(mesh: Any, stretch: Array, given: dict[str, float]) -> Solid | None:
     which = which.reshape(-1)
     kept = [[int(which[k]) for k in face] for face in faces if all(0 <= k < len(which) for k in face)]
     try:
-        return Solid.mesh(places, [face for face in kept if len(set(face)) == len(face)], **given)  # type: ignore[arg-type]
+        return Solid.mesh(places.tolist(), [face for face in kept if len(set(face)) == len(face)], **given)
     except ModelError:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -72,9 +72,9 @@ def as_lines(*kinds: type[Warning], known: Callable[[type[Warning]], bool] = lam
     """Warnings of these kinds are lines for people, but for those that are known; others are shown as ever."""
     show = warnings.showwarning
 
-    def tell(message: Warning | str, category: type[Warning], *rest: object, **more: object) -> None:
+    def tell(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
         if not issubclass(category, kinds):
-            show(message, category, *rest, **more)  # type: ignore[arg-type]
+            show(message, category, *rest, **more)
         elif not known(category):
             typer.echo(f"warning: {message}", err=True)
 

@@ -192,12 +192,13 @@ def _legend(figure: Figure, model: Assembly, *, frames: bool) -> None:
     """What marks mean, and the weight."""
     from matplotlib.lines import Line2D
 
-    dark, line = "#222222", {"linestyle": "", "markersize": 5.5, "color": "#222222"}
-    handles = [Line2D([], [], marker="$\\oplus$", label="mass centre", **line)]  # type: ignore[arg-type]
+    dark = "#222222"
+    line: dict[str, Any] = {"linestyle": "", "markersize": 5.5, "color": dark}
+    handles = [Line2D([], [], marker="$\\oplus$", label="mass centre", **line)]
     if model.joint_edges:
         handles[:0] = [
-            Line2D([], [], marker="s", label="joint with the ground", **line),  # type: ignore[arg-type]
-            Line2D([], [], marker="o", markerfacecolor="white", label="joint", **line),  # type: ignore[arg-type]
+            Line2D([], [], marker="s", label="joint with the ground", **line),
+            Line2D([], [], marker="o", markerfacecolor="white", label="joint", **line),
         ]
     if any(len(edge.ports) > 1 for edge in model.force_edges.values()):
         handles.append(Line2D([], [], color=GREY, linestyle=(0, (4, 2)), label="force between two ports"))

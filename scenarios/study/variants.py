@@ -181,7 +181,7 @@ def _value(value: Any, shown: Sequence[Sequence[str]]) -> str:
 
 
 def _fields(component: Component) -> list[dataclasses.Field[Any]]:
-    return [f for f in dataclasses.fields(component) if f.init]  # type: ignore[arg-type]
+    return [f for f in dataclasses.fields(component) if f.init]
 
 
 def _is_default(f: dataclasses.Field[Any], value: Any) -> bool:

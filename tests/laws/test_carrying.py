@@ -10,6 +10,7 @@ import scenarios
 from campaign import first_of, more
 from components import Fixed, Load, PointOnLine, Prismatic, Revolute, RigidBody, Rod, Spherical
 from coordinator import Glued, Run, Simulation, StabilityWarning, beyond, examine
+from coordinator.checks.carrying import bear
 from coordinator.couplings.compositions import LIMITS
 from modular import Apply, Assembly, Diverged
 from random_assemblies import random_assembly
@@ -74,6 +75,27 @@ def test_what_a_load_leaves_is_the_margin_of_the_joint_that_brings_it(tmp_path):
     for one in (run, Run.load(tmp_path / "run")):
         assert one.margins[0]["margins"][joint] == margin and one.margins[0]["loads"][joint]["body"] == "frame"
         assert one.summary()["stability margin"].endswith(f"tightest joint: {joint} (load on frame)")
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_what_joints_bring_to_a_body_is_what_the_library_says_of_its_matrices(d):
+    lot = np.random.default_rng(d)
+    position, force, centre = *lot.normal(size=(2, 12, d)), lot.normal(size=d)
+    response = lot.normal(size=(12, d, 9)) * 10.0 ** lot.uniform(-6, 6, (12, d, 1))
+    response[1], response[2] = 0.0, 3.0 * np.eye(d, 9)  # nothing moves it; alike in all directions
+    response[3], response[4, 0] = np.outer(np.arange(1.0, d + 1), np.ones(9)), np.nan  # in one direction alone; lost
+    rows = np.array([(at, 11 - count, count) for at in range(12) for count in (1, 2, 3)])
+    found = np.empty((len(rows), 4))
+    bear(position, response, force, rows, centre, found)
+    for (at, second, count), (arm, answer, size, moment) in zip(rows, found, strict=True):
+        axes, forces = position[second + 1 : second + count], force[second + 1 : second + count]
+        turned = axes.T @ forces
+        assert np.isclose(arm, np.linalg.norm(position[at] - centre), rtol=1e-14)
+        assert np.isclose(size, np.linalg.norm(force[second]), rtol=1e-14)
+        assert np.isclose(moment, np.linalg.norm(turned - turned.T) / np.sqrt(2.0), rtol=1e-13)
+        square = response[at] @ response[at].T
+        wanted = np.linalg.eigvalsh(square)[-1] if np.isfinite(square).all() else 0.0
+        assert np.isclose(answer, wanted, rtol=1e-13), at  # both to some rounding errors of the largest
 
 
 def test_without_loads_margins_are_what_stiffness_leaves():

@@ -146,7 +146,7 @@ class NaturalBodies(BodyStack):
         """Take the settings of the scheme."""
         before = self.internal
         super().configure(newmark, internal, dt)
-        if internal != before:
+        if internal is not before and internal != before:
             self._factorise(np.unique(self.make[: self.count]))
 
     def _factorise(self, makes: Indices, local: Array | None = None) -> None:

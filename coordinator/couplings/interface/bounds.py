@@ -6,6 +6,7 @@ What acts between components counts with the whole tick; what acts inside one th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from coordinator.couplings.implicit import IMPLICIT_MARGIN, least_margins, may_be_implicit
 from coordinator.couplings.interface.members import Rows, all_rows
@@ -17,7 +18,6 @@ from coordinator.engine.region import Region
 from coordinator.system import System
 from modular.elements import GAIN_STEP
 from modular.force import requests_load
-from modular.table import Table
 
 
 def margins_of(mixture: Mixture, dt: float) -> Margins:
@@ -89,9 +89,9 @@ def _margins(system: System, dt: float, asking: Mapping[int, Sequence[Rows]], sp
     return Margins(names, values)
 
 
-def _rooms(stack: Table, rows: Sequence[tuple[int, int]]) -> Iterator[tuple[str, float]]:
-    found = ((name, float(stack.margin[row])) for name, row in stack.row.items())  # type: ignore[attr-defined]
+def _rooms(stack: Any, rows: Sequence[tuple[int, int]]) -> Iterator[tuple[str, float]]:
+    found = ((name, float(stack.margin[row])) for name, row in stack.row.items())
     inside = {row for first, last in rows for row in range(first, last)}
     for name, room in found:
-        if stack.row[name] in inside and room < float("inf"):  # type: ignore[attr-defined]
+        if stack.row[name] in inside and room < float("inf"):
             yield name, room

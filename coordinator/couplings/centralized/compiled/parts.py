@@ -19,7 +19,6 @@ from modular.table import Table
 MAX_NUMBERS = 8_000_000  # in the blocks of a matrix: beyond, an order that looks further pays
 VERBS_OF_JOINTS = ("linearise", "measure_rates", "exert", "account")
 VERBS_OF_FORCES = ("exert", "account")
-MEMBER_COLUMNS = 9
 Row = tuple[int, ...]
 
 
