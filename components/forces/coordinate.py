@@ -207,6 +207,11 @@ class AlongCoordinates(ForceStack):
         self.play("exert", elements)
 
     @property
+    def turning(self) -> tuple[int, ...]:
+        """Columns of what is kept that are angles, which go on from there by the nearest turn."""
+        return (REACHED,) if self.measure.shape[0] == ANGLE else ()
+
+    @property
     def undecided(self) -> bool:
         """Stiffnesses below zero are still to be derived."""
         return bool((self.gains[: self.count, 0] < 0.0).any())
