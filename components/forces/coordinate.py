@@ -201,8 +201,7 @@ class AlongCoordinates(ForceStack):
 
     def exert(self, elements: Elements, time: float) -> None:
         """Write the forces on the elements."""
-        undecided = np.flatnonzero(self.gains[: self.count, 0] < 0.0)
-        if len(undecided):
+        if len(undecided := np.flatnonzero(self.gains[: self.count, 0] < 0.0)):
             self.refuse_undecided(undecided, elements)
         self.play("exert", elements)
 
