@@ -47,6 +47,11 @@ class Force(Component):
         return self.sides
 
     @property
+    def sums(self) -> bool:
+        """Whether it goes by what it has summed up over time, which no place or velocity tells."""
+        return False
+
+    @property
     def order(self) -> int | None:
         """Of which order in the step it lets a run be, where it begins, ends or bends at instants within ticks; None: of any."""
         return None

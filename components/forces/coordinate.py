@@ -201,10 +201,14 @@ class AlongCoordinates(ForceStack):
 
     def exert(self, elements: Elements, time: float) -> None:
         """Write the forces on the elements."""
-        undecided = np.flatnonzero(self.gains[: self.count, 0] < 0.0)
-        if len(undecided):
+        if len(undecided := np.flatnonzero(self.gains[: self.count, 0] < 0.0)):
             self.refuse_undecided(undecided, elements)
         self.play("exert", elements)
+
+    @property
+    def turning(self) -> tuple[int, ...]:
+        """Columns of what is kept that are angles, which go on from there by the nearest turn."""
+        return (REACHED,) if self.measure.shape[0] == ANGLE else ()
 
     @property
     def undecided(self) -> bool:

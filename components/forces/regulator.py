@@ -91,6 +91,11 @@ class Regulator(AlongCoordinate):
         return replace(self, along=axis if coordinate == "way" else None, axis=axis, reads=coordinate)
 
     @property
+    def sums(self) -> bool:
+        """Errors, where there is a gain for their integral."""
+        return self.integral != 0.0
+
+    @property
     def order(self) -> int | None:
         """Two where it is held to `most`, which it meets within ticks."""
         return None if self.most is None else 2
@@ -180,6 +185,11 @@ class Regulators(AlongCoordinates):
     def sizes(self, measure: str, dimension: int) -> tuple[int, int]:
         """Elements that it reads on either side."""
         return 4 if dimension == 3 else 2, 1 if measure == "way" else 2
+
+    @property
+    def turning(self) -> tuple[int, ...]:
+        """The angle that it reads as well."""
+        return (*super().turning, *((READ,) if self.reads.shape[0] == ANGLE else ()))
 
     @property
     def row_form(self) -> JointForm:

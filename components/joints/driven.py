@@ -30,11 +30,11 @@ AT_REST = Smooth((5.0, 6.0), (0.0, 0.3))
 
 
 def course_of(given: Any) -> Course:
-    """A course, or one through values at times: (times, values)."""
+    """A course, or one through values at times: (times, values), or with their rates."""
     if isinstance(given, Course):
         return given
-    times, values = given
-    return Smooth(times, values, goes_on=True)
+    times, values, *rates = given
+    return Smooth(times, values, rates[0] if rates else None, goes_on=True)
 
 
 @kernel

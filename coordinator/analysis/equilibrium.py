@@ -30,6 +30,7 @@ from coordinator.simulation import Simulation
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.force import Decides
 from modular.names import first_few
 
 MOST_STEPS = 1000
@@ -50,6 +51,7 @@ ROUNDING = 1e-12  # of all that drives the bodies: a mode that is driven by no m
 def put_up(model: Assembly) -> Iterator[Equations]:
     """The equations of a model where it stands; what does not take part in statics is refused."""
     refuse_forward(model)
+    refuse_sums(model)
     with Simulation(model, 1e-3, Centralized()) as simulation:
         equations: Equations = simulation.system.cache["equations"]
         equations.at(0.0)
@@ -65,6 +67,29 @@ def refuse_forward(model: Assembly) -> None:
         raise ModelError(
             f"{first_few(forward)} can only step forward in time, as contacts and dry friction do, and has no stiffness to "
             "swing on; leave it out, or put a spring in its place."
+        )
+    refuse_programs(model)
+
+
+def refuse_programs(model: Assembly) -> None:
+    """Forces that a program sets, of which nothing is known where no time passes."""
+    kinds = {edge.force.kind(): edge.force for edge in model.force_edges.values()}
+    programs = {kind for kind, one in kinds.items() if isinstance(one.new_stack(model.dimension), Decides)}
+    asked = [name for name, edge in model.force_edges.items() if programs and edge.force.kind() in programs]
+    if asked:
+        raise ModelError(
+            f"{first_few(asked)}: what a program sets while a run goes on is unknown here, and would count as nothing; leave it "
+            "out, or put what it holds in its place, such as a Motor with an effort or a stiffness."
+        )
+
+
+def refuse_sums(model: Assembly) -> None:
+    """Forces whose sum over time is one more unknown, which equations of places and velocities do not have."""
+    sums = [name for name, edge in model.force_edges.items() if edge.force.sums]
+    if sums:
+        raise ModelError(
+            f"{first_few(sums)}: a sum over time is no place and no velocity, and would count as nothing here; set the integral "
+            "gain to 0, or run the model."
         )
 
 
@@ -94,6 +119,7 @@ def come_to_rest(equations: Equations) -> int:
             radius = 0.25 * far
         radius = min(2.0 * radius, FARTHEST * equations.extent) if then > 0.5 * TURNED_ROUND * work else radius
         here = there
+        _take_along(equations, here.q)
         if float(np.abs(here.q - start).max(initial=0.0)) > away:
             break
     raise ModelError(
@@ -101,6 +127,14 @@ def come_to_rest(equations: Equations) -> int:
         f"{here.acceleration:.3g} m/s^2, most of all '{here.worst(equations)}'. Start nearer to the equilibrium, or "
         "check whether anything holds the model."
     )
+
+
+def _take_along(equations: Equations, q: Array) -> None:
+    """Let forces keep where things stand now: springs about hinges count on from the nearest turn."""
+    equations.go(q, np.zeros(equations.size))
+    equations.forces(0.0)
+    for forces in equations.system.forces:
+        forces.account(equations.system.elements, 0.0)
 
 
 @dataclass(frozen=True)

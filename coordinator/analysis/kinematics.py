@@ -15,7 +15,7 @@ import numpy as np
 
 from coordinator.analysis.assembling import with_ports_at
 from coordinator.analysis.conditioning import Conditioning, Singular, told
-from coordinator.analysis.led_motion import Inputs, Walk, refuse_freedoms, rising, singular, with_drives
+from coordinator.analysis.led_motion import Inputs, Walk, refuse_freedoms, rising, singular, spline, with_drives
 from coordinator.analysis.result import AXES, Result
 from coordinator.couplings.centralized.coupling import Centralized
 from coordinator.couplings.centralized.equations import Equations
@@ -78,7 +78,7 @@ def inverse_kinematics(model: Assembly, paths: Mapping[str, Any], times: Sequenc
         raise ModelError(f"{who}: ports cannot be where their paths begin: {error}") from error
     for port, path in wanted.items():
         name = led.port(port, who)
-        drive = led.bodies[name.body].leading(*_spline(instants, path - path[0]))
+        drive = led.bodies[name.body].leading(*spline(instants, path - path[0]))
         led.join(f"{name.body}-{name.port}{PATH}", drive, GROUND, port)
     return _recorded(led, instants, who, free=True)
 
@@ -241,16 +241,6 @@ def _refuse(model: Assembly, who: str, until: float) -> None:
         raise ModelError(
             f"{who}: {first_few(bending)} are flexible, so their shape depends on forces; replace them by rigid bodies."
         )
-
-
-def _spline(times: Array, ways: Array) -> tuple[Array, Array, Array]:
-    """Times, ways and rates of a spline that begins and ends as it goes: with a piece before and one behind."""
-    from scipy.interpolate import CubicSpline  # for those who lead ports
-
-    step = times[1] - times[0]
-    longer = np.array([-step, *times, times[-1] + step])
-    spline = CubicSpline(times, ways, bc_type="not-a-knot" if len(times) > 3 else "natural")
-    return longer, spline(longer), spline(longer, 1)
 
 
 def _values(joint: str, given: Sequence[float] | Array) -> Array:

@@ -24,6 +24,8 @@ CLOSED = 1e-9  # of the extent: what constraints may leave open
 DRIVE = "-drive"  # the name of a drive that is added: that of its joint, and this
 ASTRAY = 0.05  # of the extent, or rad: from where a motion was expected to where it was put; the rest is gone in halves
 NEARBY = 1e-3  # of the time in which the extent is gone through
+FARTHEST_TURN = 1.5  # rad in a step: springs about hinges count on from the nearest turn
+FAST = ""  # no joint: what turns too far for that
 SHORTEST = 2.0**-12  # of the time from one sample to the next
 
 State = tuple[float, Array, Array]
@@ -76,7 +78,17 @@ def _checked(joint: str, given: Any, times: Array) -> Any:
             f"motion of '{joint}': values are counted from where the model stands, which is at the time 0; give times from 0 "
             f"on, not from {times[0]:g} s."
         )
-    return times.tolist(), values.tolist()
+    return tuple(table.tolist() for table in spline(times, values))
+
+
+def spline(times: Array, ways: Array) -> tuple[Array, Array, Array]:
+    """Times, ways and rates of a spline that begins and ends as it goes: with a piece before and one behind."""
+    from scipy.interpolate import CubicSpline  # for those who lead along values
+
+    step = times[1] - times[0]
+    longer = np.array([-step, *times, times[-1] + step])
+    through = CubicSpline(times, ways)  # third derivatives go on at both ends; of three values it is a parabola
+    return longer, through(longer), through(longer, 1)
 
 
 def refuse_freedoms(equations: Equations, led: Assembly, who: str) -> None:
@@ -89,9 +101,13 @@ def refuse_freedoms(equations: Equations, led: Assembly, who: str) -> None:
 
 def along(equations: Equations, times: Array, who: str) -> Iterator[State]:
     """Time, coordinates and velocities at all times; accelerations are asked for by `acceleration`. Leaves the system there."""
-    walk = Walk(equations, float(times[0]))
+    walk = Walk(equations, float(times[0]), acting=True)
     for time in times.tolist():
-        if (joint := walk.to(time)) is not None:
+        if (joint := walk.to(time)) == FAST:
+            raise ModelError(
+                f"{who}: at {time:.6g} s something turns too fast for the forces about it; give times closer to each other."
+            )
+        if joint is not None:
             raise ModelError(
                 f"{who}: at {time:.6g} s the mechanism cannot follow: '{joint}' stays open by {walk.open_by:.2g} m. "
                 "Give times closer to each other, or motions within reach."
@@ -100,10 +116,14 @@ def along(equations: Equations, times: Array, who: str) -> Iterator[State]:
 
 
 class Walk:
-    """A system on its way through time; `free`: what nothing leads moves as little as it can."""
+    """A system on its way through time; `free`: what nothing leads moves as little as it can.
 
-    def __init__(self, equations: Equations, time: float, *, free: bool = False) -> None:
+    `acting`: forces go along, for springs about hinges count whole turns, and dry friction remembers where it holds.
+    """
+
+    def __init__(self, equations: Equations, time: float, *, free: bool = False, acting: bool = False) -> None:
         self.equations, self.time, self.free = equations, time, free
+        self.acting = acting and bool(equations.system.forces)
         self.q, self.v = equations.read()
         self.a = np.zeros(equations.size)
         self.open_by = 0.0
@@ -135,9 +155,24 @@ class Walk:
         if not self.open_by <= CLOSED * equations.extent or astray > ASTRAY:
             widest = {name: float(errors[rows].max(initial=0.0)) for name, rows in equations.rows_of.items()}
             return max(widest, key=lambda name: widest[name], default="")
-        self.time, self.q, self.v = time, q, equations.project_velocity(q, np.zeros(equations.size))
+        v = equations.project_velocity(q, np.zeros(equations.size))
+        if self.acting and not self._take_along(time, h, q, v):
+            return FAST
+        self.time, self.q, self.v = time, q, v
         self.a = self._change() if self.free else acceleration(equations, q, self.v)
         return None
+
+    def _take_along(self, time: float, h: float, q: Array, v: Array) -> bool:
+        """Let forces keep what they keep from one tick to the next; not where something turns too far for that."""
+        equations, elements = self.equations, self.equations.system.elements
+        equations.go(q, v)
+        unit = np.abs(np.einsum("ij,ij->i", elements.position, elements.position) - 1.0) <= UNIT
+        if abs(h) * float(np.abs(elements.velocity[unit]).max(initial=0.0)) > FARTHEST_TURN:
+            return False
+        equations.forces(time)
+        for forces in equations.system.forces:
+            forces.account(elements, abs(h))
+        return True
 
     def _change(self) -> Array:
         """How the smallest velocities change on the way: what is left free has no equation of its own."""

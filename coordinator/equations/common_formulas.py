@@ -7,7 +7,7 @@ of every model give, constraints, rates, and M a + G^T lambda - Q = 0.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from coordinator.equations.one_of_many import (
     numbers_of,
     numbers_of_bodies,
 )
-from coordinator.equations.parameters import numbers_of_gravity
+from coordinator.equations.parameters import KEPT, numbers_of_gravity
 from coordinator.equations.parts import HASTY, MOST
 from coordinator.equations.runge_kutta import Motions
 from coordinator.equations.smallest import Smallest
@@ -99,7 +99,19 @@ class CommonFormulas:
             len(self.powers),
         )
         self.motions = Motions(len(models), sizes)
+        self.turned = list(self._turned(models, order))
         self._fill(models, order)
+
+    def _turned(self, models: Sequence[Model], order: list[str]) -> Iterator[tuple[int, int, Any, Indices, Indices]]:
+        """Parameters that change as the run goes on: which, the column of what is kept, and by stack the models and their rows."""
+        for label, (name, column, at) in self.written.taken.items():
+            if column == KEPT:
+                names = called(models, name)
+                stacks: list[Any] = [self.system.force_home[each].stack for each in names]
+                for stack in {id(one): one for one in stacks}.values():
+                    those = np.array([k for k, one in enumerate(stacks) if one is stack])
+                    rows = np.array([stack.row[names[k]] for k in those])
+                    yield order.index(label), at[0], stack, those, rows
 
     def _fill(self, models: Sequence[Model], order: list[str]) -> None:
         """The parameters of all models: numbers in rows of bodies column by column, then all others."""
@@ -230,6 +242,11 @@ class CommonFormulas:
         """States of all."""
         for column, values in zip(STATE, (q, v, a), strict=True):
             getattr(self.motions, column)[:] = values[self.columns]
+
+    def read_turns(self) -> None:
+        """Where angles were when the tick before ended: forces about hinges go on from the nearest turn."""
+        for which, column, stack, those, rows in self.turned:
+            self.motions.parameters[those, which] = stack.kept[rows, column]
 
     def tell(self, **into: Array) -> None:
         """Write columns of all models into arrays over all coordinates, or over all rows."""

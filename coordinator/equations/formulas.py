@@ -123,6 +123,7 @@ class Formulas(Whole):
         """By the same code as in steps."""
         common: CommonFormulas = system.cache["formulas"]
         common.read(q, v, np.zeros(equations.size))
+        common.read_turns()
         common.rest(time)
         a, multipliers = np.zeros(equations.size), np.zeros(equations.rows)
         common.tell(a=a, multipliers=multipliers)
@@ -140,6 +141,7 @@ class Formulas(Whole):
             common.rest(time)
             system.memory["powers"] = common.motions.powers[: len(common.models)].copy()
         common.read(q, v, system.memory["a"])
+        common.read_turns()
         common.motions.powers[: len(common.models)] = system.memory["powers"]
         passages: Passages = system.cache["passages"]
         held, parts = passages.read(system.memory.get("passages")), parts_in(system.memory, len(common.models))

@@ -20,7 +20,8 @@ from coordinator.equations.terms import Term, exact
 from modular.table import COMMON
 
 Naming = Callable[[str, float], Term]
-GRAVITY = "gravity"
+GRAVITY, TURNED = "gravity", "turned"
+KEPT = "kept"  # the column of forces in which what a tick leaves for the next one stands
 SAME = 1e-12  # of slopes: what a number enters in proportion
 SIGNED = frozenset({"rest", "force", "moment", "torque", "wind", "target", "M", "gram", "w"})  # that may be negative
 
@@ -28,8 +29,11 @@ SIGNED = frozenset({"rest", "force", "moment", "torque", "wind", "target", "M", 
 class Parameters:
     """Symbols and what they stand for; or the numbers themselves."""
 
-    def __init__(self, *, numbers: bool, running: bool = False, whole: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, *, numbers: bool, running: bool = False, whole: frozenset[str] = frozenset(), turning: bool = False
+    ) -> None:
         self.numbers, self.running = numbers, running
+        self.turning = turning  # whether angles go on from where they were a tick ago
         self.whole = whole  # owners, or single numbers, that have names also where they are nothing
         self.values: dict[Any, float] = {}
         self.taken: dict[str, tuple[str, str, tuple[int, ...]]] = {}  # by name: force, column, and where in its row
@@ -112,7 +116,7 @@ def name_force(twin: TableTwin, stack: Any, name: str, force: Any, parameters: P
     if parameters.numbers or not is_dataclass(force):
         return
     row, naming = stack.row[name], parameters.named(name)
-    starts = [int(stack.first[row]), int(stack.second[row])]
+    starts = [int(getattr(stack, side)[row]) for side in ("first", "second", "third") if hasattr(stack, side)]
     base = _row_of(force, starts, name, dimension)
     found: dict[tuple[str, Any], list[tuple[str, float, float]]] = {}
     for label, value, step, more in _changed(force, zeros=name in parameters.whole):
@@ -139,8 +143,19 @@ def name_force(twin: TableTwin, stack: Any, name: str, force: Any, parameters: P
         offset = before - slope * value
         offset = 0.0 if abs(offset) <= SAME * abs(before) else offset
         twin.__dict__[column][(row, *at)] = naming(label, value) * exact(slope) + exact(offset)
+    if parameters.turning:
+        _name_turned(twin, stack, row, name, parameters)
     if parameters.running:
         _name_taken(twin, row, name, {column for column, _ in found}, base, parameters)
+
+
+def _name_turned(twin: TableTwin, stack: Any, row: int, name: str, parameters: Parameters) -> None:
+    """Angles go on over turns from where they were a tick ago: numbers that change as the run goes on."""
+    for column in getattr(stack, "turning", ()):
+        one = symbol(f"{name}.{TURNED}_{column}")
+        parameters.values[one] = float(twin.kept[row, column])
+        parameters.taken[one.name] = name, KEPT, (column,)
+        twin.kept[row, column] = Term(one)
 
 
 def _name_taken(twin: TableTwin, row: int, name: str, columns: set[str], base: Any, parameters: Parameters) -> None:

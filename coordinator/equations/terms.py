@@ -144,11 +144,16 @@ class Term:
 
     __index__ = None  # a term is no place in an array
 
+    def _above(self, other: Any) -> Any:
+        """How much it is more; whatever it is, it is finite."""
+        least = expression(other)
+        return -least if least.is_infinite else self.expression - least
+
     def __gt__(self, other: Any) -> bool:
-        return _is_positive(self.expression - expression(other), strictly=True)
+        return _is_positive(self._above(other), strictly=True)
 
     def __ge__(self, other: Any) -> bool:
-        return _is_positive(self.expression - expression(other), strictly=False)
+        return _is_positive(self._above(other), strictly=False)
 
     def __lt__(self, other: Any) -> bool:
         return not self >= other

@@ -24,7 +24,7 @@ from modular.assembly import Assembly
 from modular.body import GivesEquations
 from modular.errors import CouplingError
 from modular.force import Decides
-from modular.ledger import DISSIPATED, STORED
+from modular.ledger import DISSIPATED, STORED, SUPPLIED
 
 
 def write(model: Assembly, *, numbers: bool = False, ports: Sequence[str] = ()) -> Written:
@@ -78,7 +78,7 @@ def write_running(
     `whole`: components, or gravity, all of whose numbers have names, also those that are nothing; `shown`: elements whose motion is
     asked for as well.
     """
-    return _Writer(model, False, (), system, whole, booked=True).written(shown)
+    return _Writer(model, False, (), system, whole, booked=True, turning=not shown).written(shown)
 
 
 class _Writer:
@@ -86,7 +86,7 @@ class _Writer:
 
     def __init__(
         self, model: Assembly, numbers: bool, ports: Sequence[str], running: System | None = None,
-        whole: frozenset[str] = frozenset(), *, booked: bool = False,
+        whole: frozenset[str] = frozenset(), *, booked: bool = False, turning: bool = False,
     ) -> None:  # fmt: skip
         self.booked = booked  # whether powers are asked for
         self.model = model if running is not None else model.given().copy()
@@ -102,7 +102,7 @@ class _Writer:
             for key in "qv"
         )
         self.frames = {port: hold_axes(self.system, self.model, port) for port in ports}
-        self.parameters = Parameters(numbers=numbers, running=running is not None, whole=whole)
+        self.parameters = Parameters(numbers=numbers, running=running is not None, whole=whole, turning=turning)
         self.stage = Stage(self.system)
         self.coordinates: list[Any] = []
         self.columns: dict[str, slice] = {}
@@ -117,7 +117,7 @@ class _Writer:
         for twin, forces in zip(stage.forces, self.system.forces, strict=True):
             for name, row in forces.row.items():
                 with stage.told("force", name):
-                    _refuse_laws(forces, name)
+                    _refuse_laws(forces, name, self.model)
                     twin.play("exert", stage.elements, row, row + 1)
 
     def _name(self) -> None:
@@ -308,6 +308,8 @@ class _Writer:
                 pushes = found.pushes.setdefault(name, {})
                 home = system.force_home[name]
                 powers = found.powers[name] = {DISSIPATED: expression(twin.power[row])} if self.booked else {}
+                if self.booked and twin.drawn.shape[1]:
+                    powers[SUPPLIED] = expression(twin.drawn[row, 0])
                 for line, (start, count) in enumerate(zip(home.starts, home.counts, strict=True)):
                     for element in range(start, start + count):
                         force = [expression(x) for x in stage.elements.force[element]]
@@ -328,7 +330,12 @@ def _tidy(numbers: Any) -> None:
             numbers[place] = tidy(float(value))
 
 
-def _refuse_laws(forces: Any, name: str) -> None:
+def _refuse_laws(forces: Any, name: str, model: Assembly) -> None:
+    if name in model.force_edges and model.force_edges[name].force.sums:
+        raise NoFormula(
+            f"force '{name}' goes by a sum over time, which is no place and no velocity; set its integral gain to 0, or take "
+            "Glued(4)."
+        )
     if name in getattr(forces, "laws", {}):
         raise NoFormula(f"force '{name}' is a law in Python, which has no formula; give numbers, or leave it out.")
     if isinstance(forces, Decides):

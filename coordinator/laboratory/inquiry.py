@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from coordinator.analysis.counting import count
-from coordinator.analysis.equilibrium import refuse_forward, resting
+from coordinator.analysis.equilibrium import refuse_forward, refuse_sums, resting
 from coordinator.analysis.linear import linear_at
 from coordinator.analysis.modes import Modes, modes_of
 from coordinator.continuation.reconfigure import with_settings
@@ -74,6 +74,7 @@ class Inquiry:
         """How it swings about where it would come to rest from where it stands."""
         simulation, equations = _another(session.simulation)
         refuse_forward(simulation.assembly)
+        refuse_sums(simulation.assembly)
         if equations.driven:
             raise ModelError("drives or courses move this mechanism; run modular modes on it with its drives at rest.")
         equations.go(equations.read()[0], np.zeros(equations.size))

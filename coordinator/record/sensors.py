@@ -6,6 +6,7 @@ turns, and the forces of springs and all others.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,8 +18,9 @@ from coordinator.record.run import Run
 from coordinator.system import System
 from modular.assembly import Assembly
 from modular.elements import Array, Elements, Indices
-from modular.errors import ModelError
+from modular.errors import ModelError, RunWarning
 from modular.force import AppliesRecorded, Force, Forces
+from modular.whole_turns import counted
 
 
 def in_axes_of(run: Run, port: str, vectors: Array) -> Array:
@@ -53,14 +55,34 @@ def distance(run: Run, first: str, second: str) -> Array:
 def angle(run: Run, first: str, second: str) -> Array:
     """From the x axis of one port to that of another about the z axis of the first [rad], (n,); it goes on over turns.
 
-    `first` may be "ground". Samples have to come more often than half turns.
+    `first` may be "ground". Where samples come less often than half turns, angular velocities tell how many turns lie between; a
+    warning says where these leave it open.
     """
     turning = run.axes(second)
     n, d = turning.shape[:2]
     base = np.broadcast_to(np.eye(d), (n, d, d)) if first == "ground" else run.axes(first)
     x = turning[:, 0]
     along, across = (np.einsum("nj,nj->n", base[:, k], x) for k in (0, 1))
-    return np.asarray(np.unwrap(np.arctan2(across, along)))
+    from coordinator.record.turning import angular_velocity
+
+    between = angular_velocity(run, second) - (0.0 if first == "ground" else angular_velocity(run, first))
+    rate = between if d == 2 else np.einsum("nj,nj->n", between, base[:, 2])
+    return counted_turns(run, f"'{second}'", np.arctan2(across, along), rate)
+
+
+def counted_turns(run: Run, name: str, turn: Array, rate: Array, there: Flags | slice = slice(None)) -> Array:
+    """An angle at some samples of a run, over any number of turns; told where rates leave open how many there were."""
+    time = np.asarray(run.time)[there]
+    found, open_ = counted(turn, rate, time)
+    if open_.any():
+        at = int(np.argmax(open_))
+        warnings.warn(
+            f"{name} turns by {found[at + 1] - found[at]:.3g} rad from {time[at]:g} to {time[at + 1]:g} s, between two samples, or "
+            "by whole turns more or less: its angular velocities do not tell. Record more often (record_every).",
+            RunWarning,
+            stacklevel=3,
+        )
+    return found
 
 
 def exerted(run: Run, name: str) -> Array:

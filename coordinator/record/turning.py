@@ -15,7 +15,7 @@ import numpy as np
 from coordinator.record.ever import Ever, Flags
 from coordinator.record.recorder import Segment
 from coordinator.record.run import Run
-from coordinator.record.sensors import Exerted, exerted, worked_out
+from coordinator.record.sensors import Exerted, counted_turns, exerted, worked_out
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.force import Force
@@ -47,7 +47,8 @@ def angle(run: Run, name: str, ever: Ever | None = None) -> Array:
     """By how much the second side of a joint or force has turned about its axis against the first [rad], (n,).
 
     Counted from where it stood when it was made, over any number of turns, positive about the axis (in the plane about z); NaN
-    while it was not there. Samples have to come more often than half turns.
+    while it was not there. Where samples come less often than half turns, angular velocities tell how many turns lie between; a
+    warning says where these leave it open.
     """
     held = _held(run, name, ever)
     seen, axis = _seen_from_first(run, held), _axis_of_first(run, held)
@@ -64,7 +65,9 @@ def angle(run: Run, name: str, ever: Ever | None = None) -> Array:
         sine = 0.5 * np.einsum("nij,kij,k->n", since, _turners(), axis)
         turn = np.arctan2(sine, 0.5 * (np.trace(since, axis1=1, axis2=2) - 1.0))
     found = np.full(len(run), np.nan)
-    found[held.there] = np.unwrap(turn[held.there])
+    found[held.there] = counted_turns(
+        run, f"'{name}'", turn[held.there], _turning_rate(run, held, axis)[held.there], held.there
+    )
     return np.asarray(found - found[held.begin])
 
 
@@ -194,6 +197,15 @@ def _place(run: Run, port: str, at: Array | None = None) -> Array:
 def _seen_from_first(run: Run, held: Held) -> Array:
     """Axes of the second side by their components along those of the first, (n, d, d)."""
     return np.asarray(np.einsum("nij,nkj->nik", _axes(run, held.first), _axes(run, held.second)))
+
+
+def _turning_rate(run: Run, held: Held, axis: Array) -> Array:
+    """How fast the second side turns about its axis against the first [rad/s], (n,)."""
+    rates = [
+        0.0 if port.partition(".")[0] == GROUND else angular_velocity(run, port) for port in (held.first, held.second)
+    ]
+    between = np.asarray(rates[1] - rates[0])
+    return between if between.ndim == 1 else np.einsum("ni,nji,j->n", between, _axes(run, held.first), axis)
 
 
 def _axis_of_first(run: Run, held: Held) -> Array:

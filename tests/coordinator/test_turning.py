@@ -10,6 +10,7 @@ from components import (
     DrivenDistance,
     DrivenRotation,
     DrivenTranslation,
+    LedBody,
     Motor,
     Planar,
     Prismatic,
@@ -19,8 +20,9 @@ from components import (
     Smooth,
     SpringDamper,
 )
-from coordinator import Glued, Simulation
+from coordinator import Glued, RunWarning, Simulation
 from coordinator.record.export import columns
+from coordinator.record.sensors import angle as angle_of_ports
 from coordinator.record.turning import distance
 from modular import Assembly, ModelError
 
@@ -58,6 +60,47 @@ def test_a_drive_turns_as_its_course_says_with_the_torque_that_takes(dimension):
     across = (-np.sin(theta) * a[:, 0] + np.cos(theta) * a[:, 1]) / (2 * ARM)
     torque = (INERTIA + MASS * ARM**2) * across + MASS * GRAVITY * ARM * np.cos(theta)
     assert run.effort("drive") == pytest.approx(torque, abs=1e-6 * np.abs(torque).max())
+
+
+@both
+def test_angles_are_the_same_however_seldom_they_are_recorded(dimension):
+    """A wheel on a turntable, both about axes of their own sense: up to a hundred turns between two samples, and half of one."""
+    draw = np.random.default_rng(4)
+    spins, efforts = draw.normal(size=2) * 80.0, draw.normal(size=2) * 3.0
+    model = Assembly(gravity=(0.0, 0.0, 0.0)[:dimension])
+    for name, spin in zip(("table", "wheel"), spins, strict=True):
+        inertia, turn = (INERTIA, spin) if dimension == 2 else ((0.2, 0.25, INERTIA), (0.0, 0.0, spin))
+        centre = (0.0,) * dimension
+        model.add(
+            name, RigidBody(mass=MASS, inertia=inertia, centre=centre, ports={"a": centre}, angular_velocity=turn)
+        )
+    model.join("hinge", Revolute(**about(dimension, -1.0)), "ground", "table.a")
+    model.join("bearing", Revolute(**about(dimension, 1.0)), "table.a", "wheel.a")
+    model.apply("starter", Motor(efforts[0], **about(dimension, 1.0)), "ground", "table.a")
+    model.apply("motor", Motor(efforts[1], **about(dimension, 1.0)), "table.a", "wheel.a")
+    runs = []
+    for every in (1, 17, 400):
+        with Simulation(model, 1e-3, Glued(4), record_every=every) as simulation:
+            runs.append(simulation.run(1.0))
+    half = 0.5 / INERTIA
+    table = spins[0] + half * (efforts[0] - efforts[1])
+    between = spins[1] - spins[0] + half * (2.0 * efforts[1] - efforts[0])
+    for run in runs:
+        assert run.angle("hinge")[-1] == pytest.approx(table if dimension == 2 else -table, abs=1e-4)
+        for found in (run.angle("motor"), angle_of_ports(run, "table.a", "wheel.a")):
+            assert found[-1] == pytest.approx(between, abs=1e-4)
+    with pytest.raises(ModelError, match=r"turns by about .* rad between two samples"):
+        LedBody.of(runs[-1], "wheel")
+
+
+def test_whole_turns_that_nothing_tells_are_warned_of():
+    """It swings to and fro between two samples, and stands at both of them."""
+    model = bar(2)
+    model.join("hinge", Revolute(), "ground", "bar.a")
+    with Simulation(model, 1e-3, Glued(), record_every=1100) as simulation:  # about half a swing
+        run = simulation.run(2.2)
+    with pytest.warns(RunWarning, match=r"'hinge' turns by .* Record more often"):
+        run.angle("hinge")
 
 
 @both

@@ -19,6 +19,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 from modular.port import Port
 
+FARTHEST_TURN = 1.5  # rad from one sample to the next: a cubic leaves out 1e-3 of the turn, more of the path
 DIFFERENCE_ANGLE = 1e-4  # of a turn: how far one looks along a recorded motion for the rates of its axes
 
 
@@ -297,8 +298,9 @@ def _axes_of_rod(source: Any, q: Array, v: Array) -> tuple[Array, Array]:
 def _turning(times: Any, axes: Array, rates: Array) -> Smooth:
     """A smooth course of an angle or a quaternion."""
     if axes.shape[1] == 2:
-        angle = np.unwrap(np.arctan2(axes[:, 1, 0], axes[:, 0, 0]))
         rate = axes[:, 0, 0] * rates[:, 1, 0] - axes[:, 1, 0] * rates[:, 0, 0]
+        _refuse_far_turns(times, np.abs(rate))
+        angle = np.unwrap(np.arctan2(axes[:, 1, 0], axes[:, 0, 0]))
         return Smooth(times, angle.tolist(), rate.tolist(), goes_on=True)
     from scipy.spatial.transform import Rotation
 
@@ -307,9 +309,22 @@ def _turning(times: Any, axes: Array, rates: Array) -> Smooth:
     p[1:] *= flips[:, None]
     spin = np.einsum("nij,nkj->nik", rates, axes)  # w x
     w = 0.5 * np.stack([spin[:, 2, 1] - spin[:, 1, 2], spin[:, 0, 2] - spin[:, 2, 0], spin[:, 1, 0] - spin[:, 0, 1]], 1)
+    _refuse_far_turns(times, np.linalg.norm(w, axis=1))
     scalar = -0.5 * np.sum(w * p[:, 1:], axis=1)
     vector = 0.5 * (p[:, :1] * w + np.cross(w, p[:, 1:]))
     return Smooth(times, p.tolist(), np.concatenate([scalar[:, None], vector], axis=1).tolist(), goes_on=True)
+
+
+def _refuse_far_turns(times: Any, rates: Array) -> None:
+    """Samples between which it turns so far that nobody can tell from them how."""
+    turns = 0.5 * (rates[1:] + rates[:-1]) * np.diff(times)
+    at = int(np.argmax(turns))
+    if turns[at] > FARTHEST_TURN:
+        raise ModelError(
+            f"LedBody.of: the body turns by about {turns[at]:.3g} rad between two samples, from {times[at]:g} to "
+            f"{times[at + 1]:g} s, which do not tell how; record more often (record_every), so that it turns by less than "
+            f"{FARTHEST_TURN} rad."
+        )
 
 
 def _framed(source: Any, points: Mapping[str, Any], q: Array, turn: Array) -> dict[str, Any]:
