@@ -198,7 +198,7 @@ def _variables(description: Any) -> dict[str, Variable]:
     for variable in description.modelVariables:
         declared = variable.declaredType
         unit = variable.unit or (declared.unit if declared is not None else None)
-        factor, offset, exponents = units.get(unit, (1.0, 0.0, None))
+        known = units.get(unit or "")
         kind = {"Real": "Float64", "Integer": "Int32", "Enumeration": "Int32"}.get(variable.type, variable.type)
         if kind == "Int32" and variable.type == "Enumeration" and description.fmiMajorVersion == 3:
             kind = "Int64"
@@ -210,9 +210,9 @@ def _variables(description: Any) -> dict[str, Variable]:
             variable.causality,
             variable.start,
             unit,
-            factor,
-            exponents,
-            0.0 if relative else offset,
+            1.0 if known is None else known[0],
+            None if known is None else known[2],
+            0.0 if known is None or relative else known[1],
             variability=variable.variability,
             initial=variable.initial,
         )

@@ -22,7 +22,8 @@ from modular.table import COMMON
 Naming = Callable[[str, float], Term]
 GRAVITY = "gravity"
 SAME = 1e-12  # of slopes: what a number enters in proportion
-SIGNED = frozenset({"rest", "force", "moment", "torque", "wind", "target", "M", "gram", "w"})  # that may be negative
+# that may be negative
+SIGNED = frozenset({"rest", "force", "moment", "torque", "wind", "target", "M", "gram", "w", "course"})
 
 
 class Parameters:
