@@ -70,7 +70,7 @@ def motion(start, time):
 
 
 @pytest.mark.parametrize(
-    ("make", "version"), shortened([(in_plane, 2), (plate, 3)], [(in_plane, 2), (plate, 3), (in_space, 3)])
+    ("make", "version"), shortened([(in_plane, 3)], [(in_plane, 3), (in_plane, 2), (plate, 3), (in_space, 3)])
 )
 def test_forces_are_those_of_an_fmu_with_python_in_it_and_states_go_back(make, version, tmp_path):
     """To the rounding of both, as the joints of the other are glued at order eight; steps of one tick, and of three."""
