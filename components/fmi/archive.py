@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from components.fmi.units import units_of
 from modular.allowed import allowed
 from modular.component import Read
 from modular.errors import ModelError
@@ -54,6 +55,8 @@ class Variable:
     offset: float = 0.0  # in SI units, as of degrees Celsius; none of differences
     place: int | None = None  # of an element, in its array
     starts: tuple[float, ...] = ()  # of an element: those of all of its array
+    variability: str | None = None
+    initial: str | None = None  # how it begins: "exact", "approx", "calculated"; None where the file does not say
 
     def in_si(self, own: Any) -> Any:
         """A number of the FMU in SI units."""
@@ -190,12 +193,12 @@ def _forget(folder: Path, owner: int) -> None:
 
 
 def _variables(description: Any) -> dict[str, Variable]:
-    units = {unit.name: unit.baseUnit for unit in description.unitDefinitions if unit.baseUnit is not None}
+    units = units_of(description)
     found: dict[str, Variable] = {}
     for variable in description.modelVariables:
         declared = variable.declaredType
         unit = variable.unit or (declared.unit if declared is not None else None)
-        base = units.get(unit)
+        known = units.get(unit or "")
         kind = {"Real": "Float64", "Integer": "Int32", "Enumeration": "Int32"}.get(variable.type, variable.type)
         if kind == "Int32" and variable.type == "Enumeration" and description.fmiMajorVersion == 3:
             kind = "Int64"
@@ -207,9 +210,11 @@ def _variables(description: Any) -> dict[str, Variable]:
             variable.causality,
             variable.start,
             unit,
-            1.0 if base is None else float(base.factor),
-            None if base is None else (base.kg, base.m, base.s, base.A, base.K, base.mol, base.cd, base.rad),
-            0.0 if base is None or relative else float(base.offset),
+            1.0 if known is None else known[0],
+            None if known is None else known[2],
+            0.0 if known is None or relative else known[1],
+            variability=variable.variability,
+            initial=variable.initial,
         )
         found |= {each.name: each for each in _elements(one, variable.shape)}
     return found

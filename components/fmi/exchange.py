@@ -22,6 +22,7 @@ from modular.elements import Array
 MAX_PARTS = 4096  # of a step
 MAX_EVENTS = 100  # in a step
 BISECTIONS = 50
+FINEST_LOOK = 256  # parts of a step, in which events that come and go are looked for
 FEWER = 1e-5  # of the tolerance: an error so small that half as many parts do
 
 
@@ -39,7 +40,8 @@ class Exchange:
         self.x: Array = np.zeros(0)
         self._least: Array = np.zeros(0)  # so much of a state counts as nothing
         self._next_event = np.inf
-        self._had_time_event = False
+        self._remembers = False  # whether there is more to it than its numbers
+        self._flipped = False  # whether an indicator was on its other side at a stage of the last try
 
     # --- the members' calls --------------------------------------------------------------------------------------------
 
@@ -101,7 +103,7 @@ class Exchange:
             times.append(float(member._guard("update its discrete states", partial(self._discrete, member))))
             member._call("fmi3EnterContinuousTimeMode" if member.three else "fmi2EnterContinuousTimeMode")
         self._next_event = min(times, default=np.inf)
-        self._had_time_event = self._had_time_event or self._next_event < np.inf
+        self._remembers = self._remembers or self._next_event < np.inf
         for member, (values, array), rows in zip(self.members, self._states, self._slices, strict=True):
             if len(array):
                 self._f(member, "fmi2GetContinuousStates", "fmi3GetContinuousStates", values, len(array))
@@ -152,8 +154,11 @@ class Exchange:
         A, B, C, E3, E5 = self._tableau
         stages = len(B)
         K = np.empty((stages + 1, len(x)))
+        self._flipped = False
         for s in range(stages):
             K[s] = self.slope(time + C[s] * h, x + h * (A[s, :s] @ K[:s]))
+            if len(self._signs) and not self._flipped:
+                self._flipped = not np.array_equal(self._look(), self._signs)
         new = x + h * (B @ K[:stages])
         K[stages] = self.slope(time + h, new)
         if not np.isfinite(new).all() or not len(x):
@@ -187,7 +192,7 @@ class Exchange:
         span, start, x = stop - self.time, self.time, self.x
         while True:
             part, k, asked = span / self.parts, 0, False
-            worst = 0.0
+            worst, hidden = 0.0, False
             now = x
             while k < self.parts:
                 new, error = self._try(start + k * part, now, part)
@@ -197,11 +202,15 @@ class Exchange:
                 if len(self._signs) and not np.array_equal(self._look(), self._signs):
                     self.time, self.x = self._locate(start + k * part, now, part)
                     return False
+                hidden = self._flipped and self.parts < FINEST_LOOK  # perhaps there, and gone again
+                if hidden:
+                    break
                 now, k = new, k + 1
                 asked = self._completed() or asked
+                self._remembers = self._remembers or asked
                 if asked:
                     break
-            if worst > 1.0:
+            if worst > 1.0 or hidden:
                 self.parts *= 2
                 if self.parts > MAX_PARTS:
                     raise self.members[0].error(
@@ -247,13 +256,13 @@ class Exchange:
     @property
     def saves(self) -> bool:
         """Whether its state is all in its numbers, or can be taken from the FMU."""
-        plain = not self._had_time_event and not any(len(array) for _, array in self._indicators)
+        plain = not self._remembers and not any(len(array) for _, array in self._indicators)
         return plain or all(member.saves for member in self.members)
 
     def save(self) -> dict[str, Any]:
         """Continuous states, and those of the FMUs where they have more."""
         if not self.saves:
-            raise self.members[0].error("has events at times of its own, and says canGetAndSetFMUState = false")
+            raise self.members[0].error("has events that nobody can see coming, and says canGetAndSetFMUState = false")
         whole = all(member.saves for member in self.members)
         return {
             "time": self.time,

@@ -7,14 +7,15 @@ more.
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from components.fmi.archive import CO_SIMULATION, Archive, _first_line, fmpy
-from components.fmi.numbers import FLOATS, NAMES_TWO, TYPES, Numbers
+from components.fmi.archive import CO_SIMULATION, Archive, Variable, _first_line, fmpy
+from components.fmi.numbers import FLOATS, NAMES_TWO, TYPES, Numbers, discrete
 from modular.elements import Array
 from modular.errors import ModelError
 
@@ -165,18 +166,19 @@ class Instance:
                 f"FMU '{self.archive.path.name}': '{name}' is a structural parameter, by which its arrays would have other sizes; "
                 f"it stays {variable.start}, as the file says."
             )
+        self._check_settable(variable)
         verb = (
             variable.kind if self.three else {"Float64": "Real", "Int32": "Integer"}.get(variable.kind, variable.kind)
         )
         try:
             if variable.kind in FLOATS:
                 value = variable.own(float(value))
-            elif variable.kind == "Boolean":
-                value = bool(value)
+                if not math.isfinite(value):
+                    raise ValueError(value)
             elif variable.kind == "String":
                 value = str(value)
-            else:
-                value = int(value)
+            elif variable.kind in TYPES:
+                value = discrete(variable.kind, value)
         except (TypeError, ValueError):
             raise ModelError(
                 f"FMU '{self.archive.path.name}': parameter {name} = {value!r}; give a value of type {variable.kind}."
@@ -190,6 +192,18 @@ class Instance:
             if variable.reference in self._elements:
                 self._elements[variable.reference][variable.place] = value
         self._guard(f"take {name} = {value!r}", lambda: getattr(self.fmu, f"set{verb}")([variable.reference], given))
+
+    def _check_settable(self, variable: Variable) -> None:
+        """Refuse to set what the FMU works out itself: many take the number, and go on without it."""
+        cause, known = variable.causality or "local", variable.start is not None and variable.initial != "calculated"
+        if variable.variability == "constant" or (
+            cause not in ("parameter", "input", "structuralParameter") and not (known and cause in ("output", "local"))
+        ):
+            why = "constant" if variable.variability == "constant" else f"of causality {cause}"
+            raise ModelError(
+                f"FMU '{self.archive.path.name}': '{variable.name}' is {why}, and the FMU works it out itself; parameters, inputs "
+                "and what begins with a start value can be set."
+            )
 
     # --- beginning and end -------------------------------------------------------------------------------------------
 
@@ -228,6 +242,11 @@ class Instance:
     def variable_step(self) -> bool:
         """Whether steps may differ."""
         return bool(self.part.canHandleVariableCommunicationStepSize)
+
+    @property
+    def inner_step(self) -> float:
+        """Of which communication steps are multiples; nothing where it does not say."""
+        return float(getattr(self.part, "fixedInternalStepSize", None) or 0.0)
 
     def step(self, h: float) -> None:
         """Advance by h [s]."""

@@ -70,6 +70,7 @@ class Machine:
         self._claimed = {target: f"the connection from '{source}'" for target, source in connections.items()}
         self._commanded: dict[str, tuple[Signals, float]] = {}  # inputs that somebody decides about, and as what
         self._stepping = [member for member in self.members.values() if member.kind == CO_SIMULATION]
+        self._inner = [(member, size) for member in self._stepping if (size := member.inner_step)]
 
     def _in_time(self, what: str, act: Callable[[], Any]) -> Any:
         """What an act answers, unless it takes longer than it may."""
@@ -284,9 +285,20 @@ class Machine:
                 f"{self._length:g} s; let events fall on ticks, and leave the step as it is"
             )
 
+    def _check_inner(self, h: float) -> None:
+        """Steps are whole numbers of those that members take within."""
+        for member, size in self._inner:
+            if round(h / size) < 1 or abs(round(h / size) * size - h) > ALIKE * size:
+                raise member.error(
+                    f"takes steps of {size:g} s within (fixedInternalStepSize), and is to take one of {h:g} s; take a dt that is "
+                    "a whole number of its steps"
+                )
+
     def _step(self, h: float) -> None:
         if self._stepping and not self.variable_step:
             self._check_length(h)
+        if self._inner:
+            self._check_inner(h)
         self._follow(self.time + 0.5 * h)  # what is held in a step is held at its middle
         if self._wires:
             self._hand_on()

@@ -27,6 +27,21 @@ def is_discrete(kind: str) -> bool:
     return kind in TYPES and kind not in FLOATS
 
 
+def discrete(kind: str, value: Any) -> Any:
+    """A whole number or a boolean of such a type; raises ValueError where it is none."""
+    number = float(value)
+    low, high = (0, 1) if kind == BOOLEAN else limits(TYPES[kind])
+    if not (number.is_integer() and low <= number <= high):
+        raise ValueError(value)
+    return bool(value) if kind == BOOLEAN else int(value)
+
+
+def limits(kind: Any) -> tuple[int, int]:
+    """Of whole numbers of a type."""
+    info = np.iinfo(np.dtype(kind))
+    return int(info.min), int(info.max)
+
+
 class Numbers:
     """Some variables of one type, as numbers in SI units; booleans are 0 and 1.
 

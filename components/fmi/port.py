@@ -15,6 +15,7 @@ import numpy as np
 
 from components.bodies.posed.quaternions import product
 from components.fmi.machine import Machine
+from components.fmi.units import counts_turns
 from modular.component import Component
 from modular.elements import Array, Indices
 from modular.errors import ModelError
@@ -26,6 +27,7 @@ UNITS = {  # exponents of kg, m, s that a declared unit must have
     "angular_acceleration": (0, 0, -2), "force": (1, 1, -2), "moment": (1, 2, -2), "force_rate": (1, 1, -3),
     "moment_rate": (1, 2, -3),
 }  # fmt: skip
+FAR_FROM_ONE = 1e-2  # by how much what an FMU shows may miss a rotation, for its rounding and its integrator
 NO_PORT = (
     "parameter",
     "calculatedParameter",
@@ -160,7 +162,7 @@ class PowerPort(Component):
     def check_units(self, owner: str, machine: Machine) -> list[str]:
         """Variables that are missing, or declare a unit of another kind."""
         found = []
-        for what, exponents in UNITS.items():
+        for what, exponents in {**UNITS, "orientation": (0, 0, 0)}.items():
             for name in getattr(self, what):
                 if not isinstance(name, str):
                     continue
@@ -176,7 +178,29 @@ class PowerPort(Component):
                 declared = variable.exponents or ()
                 if any(declared) and declared[:3] != exponents:  # "dimensionless" says nothing
                     found.append(f"{owner}: {what} '{name}' is given in {variable.unit}, which is no unit of {what}.")
-        return found or self._check_directions(owner, machine)
+                elif variable.unit and variable.exponents is None:
+                    found.append(
+                        f"{owner}: {what} '{name}' is given in '{variable.unit}', which the FMU does not define, and nobody knows "
+                        "its factor. Define it in the file (UnitDefinitions)."
+                    )
+                elif what.startswith("angular") and counts_turns(variable.unit, variable.exponents):
+                    found.append(
+                        f"{owner}: {what} '{name}' is given in {variable.unit}, which the FMU defines as 1/s without 'rad': turns "
+                        'and radians cannot be told apart. Define it in the file with rad="1" and its factor.'
+                    )
+        return found or self._check_directions(owner, machine) or self._check_use(owner, machine)
+
+    def _check_use(self, owner: str, machine: Machine) -> list[str]:
+        """What nobody would look at where forces go in."""
+        if self.is_moved(machine):
+            return []
+        given = {"exerts": self.exerts, "mass": self.mass, "inertia": np.any(self.inertia), "start": len(self.start)}
+        return [
+            f"{owner}: {what} = {getattr(self, what)!r} is for ports that are told motions, and this one is told forces; leave it "
+            "out" + (", and weld a body of ours to it." if what in ("mass", "inertia") else ".")
+            for what, says in given.items()
+            if says
+        ]
 
     def _check_directions(self, owner: str, machine: Machine) -> list[str]:
         """Along every axis something has to go in: the force, or the motion."""
@@ -293,9 +317,22 @@ class PortMap:
                 continue
             matrix = np.eye(3).ravel()
             matrix[entries] = values[turned]
-            poses[k, 3:] = quaternion_of(matrix.reshape(3, 3))
+            axes = matrix.reshape(3, 3)
+            if np.abs(axes @ axes.T - np.eye(3)).max() > FAR_FROM_ONE or np.linalg.det(axes) < 0.0:
+                raise ModelError(
+                    f"orientation {list(self.ports[k].orientation)} is no rotation: its rows are not three axes of length one, "
+                    "perpendicular to each other and right-handed."
+                )
+            poses[k, 3:] = quaternion_of(axes)
         if self.d == 3:
-            poses[:, 3:] /= np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
+            sizes = np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
+            if not (np.abs(sizes - 1.0) <= FAR_FROM_ONE).all() and np.isfinite(sizes).all():
+                k = int(np.argmax(np.abs(sizes - 1.0)))
+                raise ModelError(
+                    f"orientation {list(self.ports[k].orientation)} is no unit quaternion: its length is {sizes[k, 0]:.3g}. Name "
+                    "the four numbers (w, x, y, z) of one."
+                )
+            poses[:, 3:] /= sizes
         return poses, twist, slope
 
 
@@ -370,7 +407,9 @@ def way_between(start: Array, end: Array) -> Array:
     """What `moved` takes from one pose to another."""
     d = 2 if len(start) == 3 else 3
     if d == 2:
-        return end - start
+        way = end - start
+        way[2] -= 2.0 * np.pi * np.round(way[2] / (2.0 * np.pi))  # of an angle that begins anew after a turn
+        return way
     turn = product(end[3:], start[3:] * np.array([1.0, -1.0, -1.0, -1.0]))
     if turn[0] < 0.0:
         turn = -turn

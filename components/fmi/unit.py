@@ -19,6 +19,7 @@ import numpy as np
 from components.fmi.body import KINETIC, POTENTIAL, TAIL, WORK, Fmu
 from components.fmi.machine import Machine
 from components.fmi.port import PortMap, PowerPort, axes_of, moved, way_between
+from components.fmi.watch import Pace
 from modular.elements import Array
 from modular.errors import CouplingError, ModelError
 
@@ -26,6 +27,7 @@ UNIT = 1.0  # force [N] and moment [N m] by which answers are measured
 SETTLE = "settle"  # input of our own FMUs: forces have jumped, find accelerations anew
 KNOWN_BETAS, NEAR_BETA = (0.0, 0.25, 1.0 / 6.0), 0.02
 LEAST_ANSWER = 1e-12  # of the largest: motions that no force makes
+BACK = 1e-12  # of its place: how near it must stand again
 AGAINST = 1e-3  # of the largest: so much does a step turn what a joint within holds
 
 
@@ -73,6 +75,7 @@ class Unit:
                 for variable in one.told(self.machine):
                     self.machine.claim(variable, f"port '{port}'", what)
             energies = [variable for variable in (body.kinetic, body.potential) if variable]
+            self._check_energies(energies, what)
             self.told = self.machine.signals([*energies, *body.outputs], what, discrete=True)
             self.machine.follow(body.signals, what)
             self.settles = self.machine.signals([SETTLE], what) if self.machine.has(SETTLE) else None
@@ -93,7 +96,19 @@ class Unit:
         self.over = False  # whether that step has been kicked to its end
         self.foreseen: tuple[Array, Array] = np.zeros(0), np.zeros(0)  # pose and twist as they are predicted
         self.origin: Any = None  # what `restore_start` goes back to
+        self.pace = Pace(self.map.count, self.map.d)
         self.start(self.still)
+
+    def _check_energies(self, names: list[str], what: str) -> None:
+        """Energies are in units of energy."""
+        for name in names:
+            variable = self.machine.variable(name, what)
+            declared = variable.exponents or ()
+            if variable.causality in ("input", "parameter") or (any(declared) and declared[:3] != (1, 2, -2)):
+                raise ModelError(
+                    f"{what}: '{name}' ({variable.causality}, in {variable.unit or 'no unit'}) is no energy that the FMU shows; "
+                    "name outputs in units of energy as kinetic and potential."
+                )
 
     # --- where it stands ---------------------------------------------------------------------------------------------
 
@@ -158,13 +173,19 @@ class Unit:
         self.map.tell(self.force, force, h)
         self.machine.step(h)
         self._read()
-        mean = 0.5 * (self.force + force)
-        self.work += float(mean @ self._way(before, self.pose))
+        mean, way = 0.5 * (self.force + force), self._way(before, self.pose)
+        self.work += float(mean @ way)
+        self._watch(way, twist, h)
         if not self.map.accelerates:
             self.free = (self.twist - twist) / h - self.compliance @ mean
             self.slope = self.compliance @ force + self.free
         self.force = force.copy()
         self.ticks += 1
+
+    def _watch(self, way: Array, twist: Array, h: float) -> None:
+        """A step has been taken, from a twist."""
+        self.pace.add(way, twist, self.twist, h)
+        self.pace.check(self.name, list(self.body.ports))
 
     def _read(self) -> None:
         pose, twist, slope = self.map.read()
@@ -220,15 +241,30 @@ class Unit:
             found = self._unit_steps(partial(self.machine.restore, saved), self.force, h)
             self.machine.restore(saved)
             self.machine.forget(saved)
+            if not self.ticks:
+                self._check_back("its state was given back (canGetAndSetFMUState)")
         elif self.ticks == 0:
             force = self.force.copy()
             given = [(self.map.inputs, force[self.map.inputs_at])]
             found = self._unit_steps(partial(self.machine.begin, given), force, h)
+            pose = self.pose.copy()
             self.start(force)
+            self.pose, began = pose, self.pose
+            self._check_back("it was reset and began again")
+            self.pose = began
             self.axes = [axes_of(pose) for pose in self.pose]
         else:
             found = self._turned()
         return self._checked(found)
+
+    def _check_back(self, what: str) -> None:
+        """Refuse an FMU that does not stand again where it stood."""
+        apart = float(np.abs(self._way(self.pose, self.map.read()[0])).max(initial=0.0))
+        if apart > BACK * max(1.0, float(np.abs(self.pose).max())):
+            raise ModelError(
+                f"body '{self.name}': '{self.body.called}' stands {apart:.3g} m or rad from where it stood, after {what}. Steps of "
+                "such an FMU cannot be taken again."
+            )
 
     def _unit_steps(self, again: Callable[[], None], force: Array, h: float) -> Array:
         """Columns of the compliance: what one step shows under unit forces at its end, over what it shows without."""
@@ -360,7 +396,10 @@ class Unit:
         """The step is not to be taken again."""
         if self.begin is not None:
             self.machine.forget(self.begin)
-        self.begin, self.over = None, False
+        begun, self.begin = self.begin is not None and self.over, None
+        self.over = False
+        if begun:
+            self._watch(self._way(self.before[0], self.pose), self.before[1], self.length)
 
     def answers_ahead(self, h: float) -> Array:
         """B' over all ports: how they stand at the end of the drift for forces at its beginning."""

@@ -24,7 +24,9 @@ class Led:
 
     def follow(self, marker: Any, pieces: Any, time: Any, beyond: Any, course: Any) -> None:
         """As `modular.courses.follow`, at a time that may be a symbol."""
-        marker, pieces = ([tidy(float(x)) for x in numbers] for numbers in (marker, pieces))
+        marker, pieces = (
+            [x if isinstance(x, Term) else tidy(float(x)) for x in numbers] for numbers in (marker, pieces)
+        )
         if not isinstance(time, Term) or time.expression.is_number or int(marker[0]) == 1:
             plain_follow(marker, pieces, time, beyond, course)
             return

@@ -84,7 +84,7 @@ def write_efforts(
     asked = _mask(mask, model.dimension)
     written = write(model, numbers=numbers, ports=[axes] if axes else [])
     rows, held = written.rows_of[joint], written.held[joint]
-    _check_unique(written, joint)
+    check_unique(written, joint)
     solved = Solved(written, (written.start[0], written.start[1]))
     forces = [[sympy.Integer(0)] * model.dimension for _ in held.places]
     for (m, k, c), slope in held.slopes.items():
@@ -116,7 +116,7 @@ def _mask(mask: Sequence[int] | None, dimension: int) -> list[bool]:
     return [bool(one) for one in found]
 
 
-def _check_unique(written: Any, joint: str) -> None:
+def check_unique(written: Any, joint: str) -> None:
     """Refuse where joints hold each other, so that no equation tells what this one does."""
     jacobian = written.at(*written.start)["jacobian"]
     _, sizes, right = np.linalg.svd(jacobian.T, full_matrices=True)

@@ -23,7 +23,8 @@ Naming = Callable[[str, float], Term]
 GRAVITY, TURNED = "gravity", "turned"
 KEPT = "kept"  # the column of forces in which what a tick leaves for the next one stands
 SAME = 1e-12  # of slopes: what a number enters in proportion
-SIGNED = frozenset({"rest", "force", "moment", "torque", "wind", "target", "M", "gram", "w"})  # that may be negative
+# that may be negative
+SIGNED = frozenset({"rest", "force", "moment", "torque", "wind", "target", "M", "gram", "w", "course"})
 
 
 class Parameters:

@@ -86,7 +86,7 @@ def export_fmu(
     With --native the FMU is one file in C, made of the formulas of the model (coupling formulas), and what a compiler of this
     machine makes of it: it runs without Python, on this kind of machine, and takes steps of any length, each in ticks of --dt or
     shorter. Masses, stiffnesses and weights are its parameters. Refused by name: models without formulas (contacts, friction,
-    events, controllers) and ports that are moved.
+    events, controllers).
 
     Without it the file holds the model and the compiled part of PythonFMU; a master runs it in a Python that has modular
     installed. Both need the extra fmi: python -m pip install 'modular-multibody\\[fmi]'; --native also symbolic, and a C compiler.
@@ -105,15 +105,13 @@ def export_fmu(
         model, given = load(target, settings)
         step, _ = times(model, dt, None)
         if native:
-            if motion:
-                raise ModelError("--motion: ports of a native FMU take forces; give --port, or leave --native out.")
             if coupling not in (None, "formulas"):
                 raise ModelError(f"--coupling {coupling}: a native FMU is moved by formulas; leave one of the two out.")
             from scenarios.fmi.native_fmu import export_native
 
             _tell(console, file, version, step, export_native(
-                model, file, step, version=version, ports=port or [], watch=watch, parameters=parameter,
-                project=project_velocities,
+                model, file, step, version=version, ports=port or [], moved=motion or [], watch=watch,
+                parameters=parameter, project=project_velocities,
             ))  # fmt: skip
             return
         numbers: dict[str, Any] = {} if catalogue.is_file(target) else numbers_of(target, given)

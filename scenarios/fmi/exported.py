@@ -21,10 +21,12 @@ from modular.errors import ModelError, RunWarning
 from modular.ledger import STORED
 from modular.payload import packed, unpacked
 from scenarios.fmi.led_ports import LedPorts
-from scenarios.fmi.variables import Layout, Port, ports_of
+from scenarios.fmi.variables import BOOLEAN, IN_WORDS, REAL, WHOLE, Layout, Port, ports_of
 
 MODEL, ABOUT = "model.json", "export.json"
 NEVER = 1 << 60  # ticks between two samples
+TYPES: dict[str, Any] = {REAL: float, WHOLE: int, BOOLEAN: bool}
+NO_EVENTS = ("projection", "alarm", "too late")  # of what a simulation lists as events
 OFF = 1e-6  # of a tick: how far a communication step may be from a whole number of them
 TURN_STEP = 1e-5  # s: over which the turning of axes is differenced
 
@@ -65,7 +67,8 @@ class Exported:
         self._model = folder / MODEL
         self.dimension, self.dt = int(self.about["dimension"]), float(self.about["dt"])
         self.ports = ports_of(self.about)
-        self.layout = Layout.of(self.ports, self.dimension, self.about["parameters"])
+        self.leaving: list[str] | None = self.about["leaving"]
+        self.layout = Layout.of(self.ports, self.dimension, self.about["parameters"], leaving=self.leaving)
         self.simulation: Simulation | None = None
         self.values = np.array([scalar.start or 0.0 for scalar in self.layout.scalars])
         self.angles = np.zeros(len(self.ports))  # in the plane, over any number of turns
@@ -73,6 +76,7 @@ class Exported:
         self._group = np.full(len(self.values), -1)
         for k, rows in enumerate([*self.layout.outputs, self.layout.energies]):
             self._group[rows] = k
+        self._group[self.layout.happened] = len(self.ports)  # with energies
         self._exerted: Array = np.zeros(0)
         moved = zip(range(len(self.ports)), self.ports, self.layout.inputs, strict=True)
         self._led = LedPorts([(k, port, rows) for k, port, rows in moved if port.moved], self.dimension)
@@ -81,16 +85,16 @@ class Exported:
 
     def model(self) -> Assembly:
         """As it was exported, with the parameters that it has been given."""
-        given = self.values[self.layout.parameters]
-        names = [scalar.name for scalar in self.layout.scalars[self.layout.parameters]]
-        usual = self.about["parameters"]
-        if self.about["target"] is None or all(usual[name] == value for name, value in zip(names, given, strict=True)):
+        scalars = self.layout.scalars[self.layout.parameters]
+        given = {
+            one.name: TYPES[one.kind](value)
+            for one, value in zip(scalars, self.values[self.layout.parameters].tolist(), strict=True)
+        }
+        if self.about["target"] is None or given == self.about["parameters"]:
             return Assembly.from_data(json.loads(self._model.read_text(encoding="utf-8")))
         from scenarios import catalogue
 
-        whole = {name: int(value) for name, value in zip(names, given, strict=True) if name in self.about["whole"]}
-        settings = {**self.about["settings"], **dict(zip(names, map(float, given), strict=True)), **whole}
-        return catalogue.build(self.about["target"], settings)
+        return catalogue.build(self.about["target"], {**self.about["settings"], **given})
 
     def begin(self) -> None:
         """Build the simulation; forces that have been told act from the start."""
@@ -169,20 +173,31 @@ class Exported:
                 end += [force + h * force_rate, moment + h * moment_rate]
         return np.concatenate(start), np.concatenate(end)
 
-    def tell(self, references: Sequence[int], values: Sequence[float]) -> None:
-        """Set variables by their references."""
+    def _check_kind(self, references: Sequence[int], kind: str, verb: str) -> None:
+        """Variables are asked for and told as what they are."""
+        for reference in references:
+            if (scalar := self.layout.scalars[reference]).kind != kind:
+                raise ModelError(
+                    f"variable '{scalar.name}' is {IN_WORDS[scalar.kind]}; {verb} it as one, and not as {IN_WORDS[kind]}."
+                )
+
+    def tell(self, references: Sequence[int], values: Sequence[float], kind: str = REAL) -> None:
+        """Set variables of one kind by their references."""
+        self._check_kind(references, kind, "set")
         self.values[references] = values
         if self.layout.settle in references and self.values[self.layout.settle] != 0.0:
             self.values[self.layout.settle] = 0.0
             if self.simulation is not None:
                 self._settle()
 
-    def ask(self, references: Sequence[int]) -> list[float]:
-        """Variables by their references."""
+    def ask(self, references: Sequence[int], kind: str = REAL) -> list[Any]:
+        """Variables of one kind by their references."""
+        self._check_kind(references, kind, "get")
         for k in set(self._group[references].tolist()):
             if k >= 0 and self._stale[k]:
                 self._show(k)
-        return list(self.values[references].tolist())
+        found = self.values[references].tolist()
+        return list(found) if kind == REAL else [TYPES[kind](value) for value in found]
 
     def _forget(self) -> None:
         self._stale = [True] * len(self._stale)
@@ -197,6 +212,12 @@ class Exported:
             self.values[self.layout.outputs[k]] = self._motion(simulation, k)
         else:
             self.values[self.layout.energies] = energies(simulation)
+            if self.leaving is not None:
+                count = sum(entry["kind"] not in NO_EVENTS for entry in simulation.events)
+                self.values[self.layout.happened] = [
+                    count,
+                    *(name in simulation.assembly.joint_edges for name in self.leaving),
+                ]
 
     def _motion(self, simulation: Simulation, k: int) -> Array:
         port = self.ports[k]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,17 +11,21 @@ import numpy as np
 import sympy
 
 from components import Load, Moment
+from components.bodies.posed.quaternions import product
 from coordinator import Centralized, Formulas, Simulation
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.equations.common_formulas import CommonFormulas
 from coordinator.equations.courses import TIME
 from coordinator.equations.formulas import OPEN
+from coordinator.equations.joint_efforts import check_unique
 from coordinator.equations.sights import Sight
 from coordinator.equations.written import Written, function_of
 from modular.assembly import Assembly
 from modular.elements import Array
 from modular.errors import CouplingError, ModelError, RunWarning
 from scenarios.fmi.exported import energies, force_name, moment_name, shown_motion
+from scenarios.fmi.guided import Cubic, GuidedBody, labels
+from scenarios.fmi.led_ports import grip, hold, leader
 from scenarios.fmi.variables import ENERGIES, Port
 
 OUR_OWN = ("M", "w", "gram")  # of numbers that are no numbers of people: parts of mass matrices, ports in coordinates
@@ -50,6 +54,10 @@ class FormulasOf:
         self.model = model.copy()
         _refuse(self.model)
         forces = _hold(self.model, self.ports)
+        self.moved = [port for port in self.ports if port.moved]
+        elsewhere = bool(self.model.begin)  # than described: leaders stand where bodies begin
+        if not elsewhere:
+            self._lead(self.model)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RunWarning)
@@ -57,17 +65,23 @@ class FormulasOf:
         except CouplingError as error:
             raise _refused(error) from error
         with simulation:
+            if elsewhere:
+                self._lead(simulation)
             system = simulation.system
-            sights = [Sight(system, self.model, port.name, port.turns) for port in self.ports]
-            elements = [element for sight in sights for element in sight.elements]
+            seen = [port for port in self.ports if not port.moved]
+            sights = {port.name: Sight(system, self.model, port.name, port.turns) for port in seen}
+            elements = [element for sight in sights.values() for element in sight.elements]
+            whole = frozenset([*forces, *(name for port in self.moved for name, _ in course_of(port, self.dimension))])
             try:
                 equations = Formulas().equations_of(system)
-                self.common = CommonFormulas(system, equations, frozenset(forces), elements)
+                self.common = CommonFormulas(system, equations, whole, elements)
             except ModelError as error:
                 raise _refused(error) from error
             self.q, self.v = equations.read()
             self.accelerations = [sympy.Symbol(f"{one.name}''", real=True) for one in self.common.written.coordinates]
-            led = [name for name, body in self.model.bodies.items() if body.led]
+            for port in self.moved if self.common.solved.dependent else ():
+                check_unique(self.written, grip(port))
+            led = [name for name, body in simulation.assembly.bodies.items() if body.led]
             self.energies = _energies(self.common.written, forces, led)
             self.shown = self._shown(sights)
             self._check(simulation, equations)
@@ -78,12 +92,28 @@ class FormulasOf:
         """What the components wrote."""
         return self.common.written
 
-    def _shown(self, sights: Sequence[Sight]) -> Shown:
+    def _lead(self, model: Assembly | Simulation) -> None:
+        """Ports that are moved go on from where they stand, as their numbers say."""
+        d = self.dimension
+        for port in self.moved:
+            turn, spin = ({2: 1, 3: 4}[d], 2 * d - 3) if port.turns else (0, 0)
+            place, angle, velocity, rate = np.split(np.array(port.start), np.cumsum([d, turn, d]))
+            if d == 3 and len(rate) == spin and port.turns:
+                rate = 0.5 * product(np.array([0.0, *rate]), angle)
+            still = np.zeros(2)
+            way = Cubic([[x, v, *still] for x, v in zip(place, velocity, strict=True)])
+            turning = Cubic([[x, v, *still] for x, v in zip(angle, rate, strict=True)]) if port.turns else None
+            hold(model, port, GuidedBody(way=way, turning=turning, ports={"grip": place.tolist()}))
+
+    def _shown(self, sights: Mapping[str, Sight]) -> Shown:
         formulas: list[Any] = []
         angles: list[int] = []
         quaternions: list[tuple[int, list[Any]]] = []
-        for port, sight in zip(self.ports, sights, strict=True):
-            seen = sight.seen(self.written, self.accelerations)
+        for port in self.ports:
+            if port.moved:
+                formulas += self._wrench(port)
+                continue
+            seen = sights[port.name].seen(self.written, self.accelerations)
             formulas += seen.position
             if port.turns and self.dimension == 2:
                 angles.append(len(formulas))
@@ -97,11 +127,24 @@ class FormulasOf:
         turns = [(at, count + 9 * k) for k, (at, _) in enumerate(quaternions)]
         return Shown([*formulas, *(x for _, axes in quaternions for x in axes)], angles, turns, count)
 
+    def _wrench(self, port: Port) -> list[Any]:
+        """What a leader exerts on its port: what holds it on its course, over what moves it, which has a mass of one."""
+        w, d = self.written, self.dimension
+        column, row = w.columns[leader(port)].start, w.closing[leader(port)].start
+        count = d + (0 if not port.turns else 1 if d == 2 else 4)
+        pulls = [-(self.accelerations[column + k] + w.multipliers[row + k]) for k in range(count)]
+        if count <= 3:
+            return pulls
+        p0, p1, p2, p3 = w.coordinates[column + d : column + d + 4]
+        turns = ((-p1, p0, -p3, p2), (-p2, p3, p0, -p1), (-p3, -p2, p1, p0))  # dp of a turn about x, y and z, twice
+        moments = [sum(pull * share for pull, share in zip(pulls[d:], turn, strict=True)) / 2 for turn in turns]
+        return [*pulls[:d], *moments]
+
     def _check(self, simulation: Simulation, equations: Equations) -> None:
         """Hold what is shown against what bodies tell, where the model stands and some ticks later."""
         w, common, system = self.written, self.common, simulation.system
         evaluate = function_of(
-            [TIME, *w.coordinates, *w.rates, *self.accelerations, *w.parameters], self.shown.formulas
+            [TIME, *w.coordinates, *w.rates, *self.accelerations, *w.multipliers, *w.parameters], self.shown.formulas
         )
         common.read(self.q, self.v, np.zeros(equations.size))
         common.rest(0.0)
@@ -110,14 +153,19 @@ class FormulasOf:
             if common.wrong(OPEN) is not None:
                 break
             q, v, a = (np.zeros(equations.size) for _ in range(3))
-            common.tell(q=q, v=v, a=a)
+            multipliers = np.zeros(equations.rows)
+            common.tell(q=q, v=v, a=a, multipliers=multipliers)
+            equations.at(time)
             equations.go(q, v)
             equations.write(a=a)
-            numbers = [x[common.columns[0]] for x in (q, v, a)]
+            for joints in system.joints:
+                joints.measure(system.elements)
+            equations.exert_joints(multipliers)
+            numbers = [x[common.columns[0]] for x in (q, v, a)] + [multipliers[common.rows[0]]]
             found = np.array(evaluate(time, *np.concatenate(numbers), *common.motions.parameters[0]), float)
             start = 0
             for port in self.ports:
-                told = shown_motion(simulation, port)
+                told = self._told_wrench(simulation, port) if port.moved else shown_motion(simulation, port)
                 self._compare(f"port '{port.name}'", told, found[start : start + len(told)], self._kinds(port))
                 start += len(told)
             for forces in system.forces:
@@ -131,9 +179,17 @@ class FormulasOf:
         """How well each number of a port can be compared."""
         d = self.dimension
         w, turn = ((2 * d - 3), {2: 1, 3: 4}[d]) if port.turns else (0, 0)
+        if port.moved:
+            return np.array([EXACTLY] * (d + w))
         return np.array(
             [EXACTLY] * d + [EXACTLY if d == 2 else NOT_AT_ALL] * turn + [EXACTLY] * (2 * d + w) + [BY_DIFFERENCES] * w
         )
+
+    def _told_wrench(self, simulation: Simulation, port: Port) -> Array:
+        """What a leader exerts on its port, as the joint between them tells."""
+        joints: Any = simulation.system.joint_home[grip(port)].stack
+        width = self.dimension + (2 * self.dimension - 3 if port.turns else 0)
+        return np.asarray(joints.wrenches(simulation.system.elements)[joints.row[grip(port)]][:width])
 
     def _compare(self, what: str, told: Array, found: Array, kinds: Array) -> None:
         for kind in np.unique(kinds):
@@ -175,6 +231,14 @@ class FormulasOf:
             if symbol not in held and owner not in own and label.partition("_")[0] not in OUR_OWN:
                 found[symbol.name] = float(value)
         return found
+
+
+def course_of(port: Port, dimension: int) -> Iterator[tuple[str, int]]:
+    """Names of the numbers by which a port is led, and where each lies in the piece of its course."""
+    rows = {"way": dimension} | ({"turn": 1 if dimension == 2 else 4} if port.turns else {})
+    for column, count in rows.items():
+        for label, place in labels(column, count):
+            yield f"{leader(port)}.{label}", place
 
 
 def _refused(error: ModelError) -> ModelError:

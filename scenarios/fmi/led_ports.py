@@ -63,6 +63,13 @@ def _state(simulation: Simulation, port: str) -> tuple[Array, Array]:
     return np.asarray(state["q"][row]), np.asarray(state["v"][row])
 
 
+def hold(model: Assembly | Simulation, port: Port, body: LedBody) -> None:
+    """Let a body lead a port from now on."""
+    model.add(leader(port), body)
+    joint = Fixed() if port.turns else Revolute() if body.dimension == 2 else Spherical()
+    model.join(grip(port), joint, f"{leader(port)}.grip", port.name)
+
+
 class LedPorts:
     """Those of one instance."""
 
@@ -94,11 +101,8 @@ class LedPorts:
         """Leaders where the ports are told to be, and what holds the ports to them."""
         for _, port, rows in self.ports:
             way, turn = self._told(port, values[rows])
-            name = leader(port)
             turning = _course(turn) if port.turns else None
-            model.add(name, LedBody(way=_course(way), turning=turning, ports={"grip": way[0].tolist()}))
-            joint = Fixed() if port.turns else Revolute() if self.d == 2 else Spherical()
-            model.join(grip(port), joint, f"{name}.grip", port.name)
+            hold(model, port, LedBody(way=_course(way), turning=turning, ports={"grip": way[0].tolist()}))
 
     def check(self, model: Assembly, values: Array) -> None:
         """Refuse to begin where the model does not stand."""

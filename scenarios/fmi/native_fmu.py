@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from coordinator import Centralized
 from coordinator.equations import need_sympy
 from coordinator.equations.formulas import OPEN
 from coordinator.equations.runge_kutta import CORRECTIONS, STAGES, TIMES, WEIGHTS
@@ -21,13 +22,15 @@ from modular.errors import ModelError
 from modular.names import missing
 from modular.version import __version__
 from scenarios.fmi.compiler import compile_library, find_compiler, headers, library_name
-from scenarios.fmi.variables import ENERGIES, SETTLE, Layout
+from scenarios.fmi.led_ports import leader
+from scenarios.fmi.variables import ENERGIES, SETTLE, Layout, Port
 from scenarios.fmi.writing import (
     check_names,
     description_three,
     description_two,
     held_ports,
     identifier,
+    moved_ports,
     shown_ports,
     terminals,
     write_archive,
@@ -42,12 +45,13 @@ PLAIN = range(32, 127)  # characters that need no escape
 
 def export_native(
     model: Assembly, file: Path, dt: float, *, version: int = 2, ports: Sequence[str] = (), watch: Sequence[str] | None = None,
-    parameters: Sequence[str] | None = None, project: bool = False,
+    parameters: Sequence[str] | None = None, project: bool = False, moved: Sequence[str] = (),
 ) -> Layout:  # fmt: skip
     """Write a model as a co-simulation FMU without Python, and tell its variables.
 
-    `ports` take forces, and show their motion; `watch`: ports that only show it. `parameters`: which numbers of the formulas may
-    be changed, at any communication point, all that move no joint where nobody says which.
+    `ports` take forces, and show their motion; `moved`: ports that take their motion, and show the force that it takes, or of
+    "body.port:point" its place alone; `watch`: ports that only show their motion. `parameters`: which numbers of the formulas
+    may be changed, at any communication point, all that move no joint where nobody says which.
     """
     if version not in (2, 3):
         raise ModelError(f"FMI {version}: FMUs of FMI 2 and FMI 3 are written; give --fmi 2 or --fmi 3.")
@@ -57,6 +61,8 @@ def export_native(
     from scenarios.fmi.formulas import FormulasOf
 
     held = held_ports(model, ports)
+    if moved:
+        held += moved_ports(model, moved, ports, dt, Centralized(), project)
     shown = shown_ports(model, watch, {port.name for port in held})
     formulas = FormulasOf(model, dt, [*held, *shown], project=project)
     numbers = formulas.parameters()
@@ -131,7 +137,7 @@ def _sizes(formulas: FormulasOf, layout: Layout) -> list[str]:
         "RATES": n + guards, "STAGES": STAGES, "CORRECTIONS": CORRECTIONS, "LOADS": len(formulas.loads),
         "ANGLES": len(shown.angles), "TURNS": len(shown.turns), "SHOWN": len(shown.formulas), "OUTPUTS": shown.count,
         "OUTPUTS_AT": layout.settle + 1, "PARAMETERS_AT": layout.parameters.start, "VARIABLES": len(layout.scalars),
-        "SETTLE": layout.settle,
+        "SETTLE": layout.settle, "MOVED": len(formulas.moved), "DIMENSION": formulas.dimension,
     }  # fmt: skip
     assert layout.scalars[layout.settle].name == SETTLE
     return [f"enum {{ {', '.join(f'{name} = {size}' for name, size in sizes.items())} }};"]
@@ -159,7 +165,9 @@ def _numbers_of(formulas: FormulasOf) -> list[str]:
 
 
 def _places(formulas: FormulasOf, layout: Layout) -> list[str]:
-    """Where forces, angles, quaternions and parameters are."""
+    """Where forces, motions, angles, quaternions and parameters are."""
+    from scenarios.fmi.formulas import course_of
+
     symbols = list(formulas.written.parameters)
     at = {one.name: k for k, one in enumerate(symbols)}
     loads = []
@@ -168,13 +176,30 @@ def _places(formulas: FormulasOf, layout: Layout) -> list[str]:
         width = formulas.dimension + (2 * formulas.dimension - 3 if port.turns else 0)
         loads.append((parameter, first + k, first + width + k))
     given = [scalar.name for scalar in layout.scalars[layout.parameters]]
+    led: list[tuple[int, ...]] = []
+    courses: list[tuple[int]] = []
+    starts: list[float] = []
+    for n, port in ((n, port) for n, port in enumerate(formulas.ports) if port.moved):
+        first = formulas.written.columns[leader(port)].start
+        led.append((layout.inputs[n].start, first, _turns(port, formulas.dimension), len(courses), len(starts)))
+        courses += [(at[name],) for name, _ in course_of(port, formulas.dimension)]
+        starts += port.start
     return [
+        *_table("LED", ("input", "coordinate", "turns", "course", "start"), led),
+        *_table("COURSE", (), courses),
+        *_array("LED_START", starts),
+        *_strings("LED_NAME", [port.name for port in formulas.moved]),
         *_table("LOAD", ("parameter", "value", "rate"), loads),
         *_table("ANGLE", (), [(k,) for k in formulas.shown.angles]),
         *_table("TURN", ("quaternion", "axes"), formulas.shown.turns),
         *_table("GIVEN", ("parameter", "positive"), [(at[x], int(bool(symbols[at[x]].is_positive))) for x in given]),
         "",
     ]
+
+
+def _turns(port: Port, dimension: int) -> int:
+    """How many numbers say how a port is turned."""
+    return {2: 1, 3: 4}[dimension] if port.turns else 0
 
 
 def _functions(formulas: FormulasOf) -> list[str]:
@@ -186,11 +211,15 @@ def _functions(formulas: FormulasOf) -> list[str]:
     m, guards = len(formulas.written.constraints), len(common.solved.guards)
     kept = [*range(n), *range(n + m, n + m + guards)]
     more = {"a": formulas.accelerations}
+    shown = formulas.shown.formulas
+    if formulas.moved:  # what holds them follows from where everything stands
+        exerted = dict(zip(formulas.written.multipliers, rates[0].multipliers, strict=True))
+        shown = [value.xreplace(exerted) for value in shown]
     return [
         c_function("rates", *rates, kept),
         c_function("place", *place, range(len(place[1]))),
         c_function("pace", *pace, range(len(pace[1]))),
-        c_function("shows", rates[0], formulas.shown.formulas, range(len(formulas.shown.formulas)), more),
+        c_function("shows", rates[0], shown, range(len(shown)), more),
     ]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from scenarios.fmi.exported import Exported, State, UnevenStep
+from scenarios.fmi.variables import BOOLEAN, WHOLE
 
 DISCARD = 2  # status of FMI
 
@@ -69,6 +70,14 @@ class Slave:
         if self._exported.simulation is not None:
             self._exported.simulation.close()
 
+    def get_boolean(self, references: list[int]) -> list[bool]:
+        """Booleans."""
+        return self._exported.ask(references, BOOLEAN)
+
+    def set_boolean(self, references: list[int], values: list[bool]) -> None:
+        """Booleans."""
+        self._exported.tell(references, [float(value) for value in values], BOOLEAN)
+
     def _get_fmu_state(self) -> State:
         return self._exported.state()
 
@@ -100,6 +109,14 @@ class Fmi2Slave(Slave):
         """Variables."""
         self._exported.tell(references, values)
 
+    def get_integer(self, references: list[int]) -> list[int]:
+        """Whole numbers."""
+        return self._exported.ask(references, WHOLE)
+
+    def set_integer(self, references: list[int], values: list[int]) -> None:
+        """Whole numbers."""
+        self._exported.tell(references, values, WHOLE)
+
 
 @dataclass(frozen=True)
 class Stepped:
@@ -123,6 +140,14 @@ class Fmi3Slave(Slave):
         """Models begin at 0."""
         if start_time != 0.0:
             raise ValueError(f"it begins at 0 s, and not at {start_time:g} s")
+
+    def get_int32(self, references: list[int]) -> list[int]:
+        """Whole numbers."""
+        return self._exported.ask(references, WHOLE)
+
+    def set_int32(self, references: list[int], values: list[int]) -> None:
+        """Whole numbers."""
+        self._exported.tell(references, values, WHOLE)
 
     def get_float64(self, references: list[int]) -> list[float]:
         """Variables."""

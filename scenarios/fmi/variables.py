@@ -16,9 +16,20 @@ SETTLE = "settle"
 ENERGIES = ("kinetic", "potential", "stored")
 
 
+REAL, WHOLE, BOOLEAN = "Float64", "Int32", "Boolean"  # kinds of variables, as FMI 3 calls them
+KINDS_TWO = {REAL: "Real", WHOLE: "Integer", BOOLEAN: "Boolean"}  # and FMI 2
+IN_WORDS = {REAL: "a number (Float64)", WHOLE: "a whole number (Int32)", BOOLEAN: "a boolean"}
+EVENTS, HOLDS = "events", "holds"
+
+
+def kind_of(value: Any) -> str:
+    """Of a variable that begins with a value."""
+    return BOOLEAN if isinstance(value, bool) else WHOLE if isinstance(value, int) else REAL
+
+
 @dataclass(frozen=True)
 class Scalar:
-    """One Float64 variable."""
+    """One variable."""
 
     name: str
     causality: str  # independent, input, output or parameter
@@ -26,6 +37,15 @@ class Scalar:
     start: float | None = None
     about: str = ""
     tunable: bool = False  # a parameter that may change while the model moves
+    kind: str = REAL
+
+    @property
+    def start_text(self) -> str:
+        """The start value as files have it."""
+        assert self.start is not None
+        if self.kind == BOOLEAN:
+            return str(bool(self.start)).lower()
+        return repr(self.start) if self.kind == REAL else str(int(self.start))
 
 
 @dataclass(frozen=True)
@@ -88,14 +108,18 @@ class Layout:
     outputs: tuple[slice, ...]
     settle: int
     energies: slice
+    happened: slice  # how many events, and which joints are there
     parameters: slice
 
     @classmethod
     def of(
         cls, ports: Sequence[Port], dimension: int, parameters: Mapping[str, float], energies: Sequence[str] = ENERGIES,
-        *, tunable: bool = False,
+        *, tunable: bool = False, leaving: Sequence[str] | None = None,
     ) -> Layout:  # fmt: skip
-        """Time, inputs, outputs, energies, parameters, which may be changed on the way where they are `tunable`."""
+        """Time, inputs, outputs, energies, parameters, which may be changed on the way where they are `tunable`.
+
+        `leaving`: joints that may come and go, where there are events.
+        """
         scalars = [Scalar("time", "independent", "s", about="simulated time")]
 
         def put(more: Sequence[Scalar]) -> slice:
@@ -108,10 +132,19 @@ class Layout:
         settle = put([Scalar(SETTLE, "input", None, 0.0, about)]).start
         outputs = tuple(put(port.outputs(dimension)) for port in ports)
         shown = put([Scalar(f"energy.{name}", "output", "J") for name in energies])
+        counted = [] if leaving is None else [Scalar(EVENTS, "output", about="events that have happened", kind=WHOLE)]
+        joints = [
+            Scalar(f"{name}.{HOLDS}", "output", about="whether this joint is there", kind=BOOLEAN)
+            for name in leaving or ()
+        ]
+        happened = put([*counted, *joints])
         given = put(
-            [Scalar(name, "parameter", None, float(value), tunable=tunable) for name, value in parameters.items()]
+            [
+                Scalar(name, "parameter", None, float(value), tunable=tunable, kind=kind_of(value))
+                for name, value in parameters.items()
+            ]
         )
-        return cls(tuple(scalars), inputs, outputs, settle, shown, given)
+        return cls(tuple(scalars), inputs, outputs, settle, shown, happened, given)
 
 
 def ports_of(about: Mapping[str, Any]) -> list[Port]:

@@ -18,7 +18,7 @@ from modular.component import plain
 from modular.errors import ModelError
 from modular.version import __version__
 from scenarios.fmi.exported import ABOUT, MODEL
-from scenarios.fmi.variables import UNITS, Layout, Port, Scalar
+from scenarios.fmi.variables import KINDS_TWO, REAL, UNITS, Layout, Port, Scalar
 
 WRAPPERS = {2: "pythonfmu", 3: "pythonfmu3"}
 BINARIES = ("*.so", "*.dll", "*.dylib")
@@ -45,8 +45,8 @@ def export_fmu(
 
     `ports` are held from outside: they take forces, and show their motion; `moved`: ports that take their motion, and show the
     force that it takes, or of "body.port:point" its place alone; `watch`: ports that only show their motion, all of
-    a small model where nobody says which. `parameters`: numeric settings of a ready system (`target`) that may be changed before
-    it is initialised.
+    a small model where nobody says which. `parameters`: settings of a ready system (`target`) that may be changed before it is
+    initialised: numbers, whole numbers (int) and booleans. A model with events tells how many there were, and which joints hold.
     """
     wrapper = _wrapper(version)
     held = held_ports(model, ports)
@@ -54,12 +54,10 @@ def export_fmu(
         _check_loads_are_read(coupling)
     if moved:
         coupling = _glued(coupling)
-        held += _moved(model, moved, dt, coupling, project)
-        led = [name.partition(":")[0] for name in moved]
-        if both := [name for name in led if name in ports]:
-            raise ModelError(f"port '{both[0]}' is to take forces and to be moved; choose one.")
+        held += moved_ports(model, moved, ports, dt, coupling, project)
     shown = shown_ports(model, watch, {port.name for port in held})
-    numbers = {name: float(value) for name, value in (parameters or {}).items()}
+    numbers = dict(parameters or {})
+    leaving = joints_that_leave(model)
     about: dict[str, Any] = {
         "dimension": model.dimension,
         "dt": float(dt),
@@ -69,10 +67,10 @@ def export_fmu(
         "target": target,
         "settings": dict(settings or {}),
         "parameters": numbers,
-        "whole": sorted(name for name, value in (parameters or {}).items() if isinstance(value, int)),
+        "leaving": leaving,
         "modular": __version__,
     }
-    layout = Layout.of([*held, *shown], model.dimension, numbers)
+    layout = Layout.of([*held, *shown], model.dimension, numbers, leaving=leaving)
     check_names(layout)
     name = identifier(file.stem)
     data = json.dumps(model.given().to_data()).encode()
@@ -95,6 +93,12 @@ def export_fmu(
         members[f"binaries/{folder}/{name}{source.suffix}"] = source.read_bytes()
     write_archive(file, members)
     return layout
+
+
+def joints_that_leave(model: Assembly) -> list[str] | None:
+    """Joints of a model in which something happens on the way; nothing of one in which nothing does."""
+    breaking = any(edge.breaks_at is not None for edge in model.joint_edges.values())
+    return list(model.joint_edges)[:MAX_PORTS] if model.schedule or breaking else None
 
 
 def write_archive(file: Path, members: Mapping[str, bytes]) -> None:
@@ -181,8 +185,10 @@ def _glued(coupling: Any) -> Any:
     return coupling
 
 
-def _moved(model: Assembly, names: Sequence[str], dt: float, coupling: Any, project: bool) -> list[Port]:
-    """Ports that take their motion, which begins as the model does."""
+def moved_ports(
+    model: Assembly, names: Sequence[str], held: Sequence[str], dt: float, coupling: Any, project: bool
+) -> list[Port]:
+    """Ports that take their motion, which begins as the model does; none of them may be `held` too."""
     from dataclasses import replace
 
     from coordinator import Simulation
@@ -193,6 +199,8 @@ def _moved(model: Assembly, names: Sequence[str], dt: float, coupling: Any, proj
         name, _, how = given.partition(":")
         if how not in ("", POINT):
             raise ModelError(f"port '{given}': it is moved as a whole, '{name}', or its place alone, '{name}:{POINT}'.")
+        if name in held:
+            raise ModelError(f"port '{name}' is to take forces and to be moved; choose one.")
         port = _port(model, name, False)
         ports.append(replace(port, turns=port.turns and not how))
     with Simulation(model, dt, coupling, project_velocities=project) as simulation:
@@ -231,7 +239,7 @@ def _attributes(scalar: Scalar, reference: int) -> dict[str, str]:
     if scalar.causality == "parameter":
         found["variability"] = "tunable" if scalar.tunable else "fixed"
     elif scalar.causality != "independent":
-        found["variability"] = "continuous"
+        found["variability"] = "continuous" if scalar.kind == REAL else "discrete"
     if scalar.causality == "parameter":
         found["initial"] = "exact"
     elif scalar.causality == "output":
@@ -278,8 +286,8 @@ def description_two(
         variable = ElementTree.SubElement(variables, "ScalarVariable", _attributes(scalar, reference))
         real = {} if scalar.unit is None else {"unit": scalar.unit}
         if scalar.start is not None:
-            real["start"] = repr(scalar.start)
-        ElementTree.SubElement(variable, "Real", real)
+            real["start"] = scalar.start_text
+        ElementTree.SubElement(variable, KINDS_TWO[scalar.kind], real)
     structure = ElementTree.SubElement(root, "ModelStructure")
     outputs = [str(k + 1) for k, scalar in enumerate(layout.scalars) if scalar.causality == "output"]
     for part in ("Outputs", "InitialUnknowns"):
@@ -297,8 +305,8 @@ def description_three(
     for reference, scalar in enumerate(layout.scalars):
         real = _attributes(scalar, reference) | ({} if scalar.unit is None else {"unit": scalar.unit})
         if scalar.start is not None:
-            real["start"] = repr(scalar.start)
-        ElementTree.SubElement(variables, "Float64", real)
+            real["start"] = scalar.start_text
+        ElementTree.SubElement(variables, scalar.kind, real)
     structure = ElementTree.SubElement(root, "ModelStructure")
     outputs = [str(k) for k, scalar in enumerate(layout.scalars) if scalar.causality == "output"]
     for part in ("Output", "InitialUnknown"):

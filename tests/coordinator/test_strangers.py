@@ -294,18 +294,19 @@ from coordinator.distributed.transports.zeromq import Mailbox, Timings
 
 hub, peer = Mailbox(timings=Timings(heartbeat=20)), Mailbox(timings=Timings(linger=0))
 peer.connect("hub", hub.address)
-sent, again, until = 0, 0, time.monotonic() + 600
-while (sent < 2000 or again < 5) and time.monotonic() < until:  # his queue and that of the mailbox hold a thousand each
+sent, refused, until = 0, 0, time.monotonic() + 600
+while (sent < 2000 or refused < 5) and time.monotonic() < until:  # his queue and that of the mailbox hold a thousand each
     if peer.send("hub", bytes(10_000)):
-        sent += 1
+        sent, refused = sent + 1, 0
     else:
-        again += 1
+        refused += 1
         time.sleep(0.02)
 peer.close()
 time.sleep(0.2)
 heard = 0
-while hub.wait(0.1):
-    heard += len(list(hub.mail()))
+while heard < sent - 1001 and time.monotonic() < until:  # all but his own queue, and what he was about to say
+    if hub.wait(0.1):
+        heard += len(list(hub.mail()))
 hub.close()
 print(heard)
 """
@@ -314,4 +315,5 @@ print(heard)
 def test_whoever_fills_a_mailbox_and_goes_does_no_harm():
     """libzmq 4.3.5 aborts the process where the mailbox then asks whether he is there."""
     done = subprocess.run([sys.executable, "-P", "-c", FILLED], capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and int(done.stdout) >= 1000, done.stderr
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) >= 999  # of 2000, 1000 in his queue, and one that he was about to say

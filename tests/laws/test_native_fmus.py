@@ -306,7 +306,7 @@ def test_without_a_compiler_it_is_said_what_to_do(tmp_path, monkeypatch):
 def test_the_command_says_what_does_not_go_together(tmp_path):
     out = str(tmp_path / "it.fmu")
     for more, said in (
-        (["--motion", "lower.end"], "ports of a native FMU take forces"),
+        (["--motion", "lower.end", "--port", "lower.end"], "is to take forces and to be moved"),
         (["--coupling", "glued"], "moved by formulas"),
         (["--parameter", "lower.weight"], "lower.weight"),
     ):

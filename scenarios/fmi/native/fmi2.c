@@ -65,13 +65,13 @@ fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference r[], size_t n, 
 #define NONE_OF(Kind, Type)                                                                                        \
     fmi2Status fmi2Get##Kind(fmi2Component c, const fmi2ValueReference r[], size_t n, Type x[])                    \
     {                                                                                                              \
-        (void)c, (void)r, (void)x;                                                                                 \
-        return n ? fmi2Error : fmi2OK;                                                                             \
+        (void)x;                                                                                                   \
+        return (fmi2Status)other_kind(AS(c), r, n, #Kind);                                                         \
     }                                                                                                              \
     fmi2Status fmi2Set##Kind(fmi2Component c, const fmi2ValueReference r[], size_t n, const Type x[])              \
     {                                                                                                              \
-        (void)c, (void)r, (void)x;                                                                                 \
-        return n ? fmi2Error : fmi2OK;                                                                             \
+        (void)x;                                                                                                   \
+        return (fmi2Status)other_kind(AS(c), r, n, #Kind);                                                         \
     }
 
 NONE_OF(Integer, fmi2Integer)

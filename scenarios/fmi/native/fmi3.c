@@ -79,13 +79,13 @@ fmi3Status fmi3SetFloat64(I c, R r, size_t n, const fmi3Float64 x[], size_t m)
 #define NONE_OF(Kind)                                                                                  \
     fmi3Status fmi3Get##Kind(I c, R r, size_t n, fmi3##Kind x[], size_t m)                             \
     {                                                                                                  \
-        (void)c, (void)r, (void)x;                                                                     \
-        return n || m ? fmi3Error : fmi3OK;                                                            \
+        (void)x;                                                                                       \
+        return n ? (fmi3Status)other_kind(AS(c), r, n, #Kind) : m ? fmi3Error : fmi3OK;                \
     }                                                                                                  \
     fmi3Status fmi3Set##Kind(I c, R r, size_t n, const fmi3##Kind x[], size_t m)                       \
     {                                                                                                  \
-        (void)c, (void)r, (void)x;                                                                     \
-        return n || m ? fmi3Error : fmi3OK;                                                            \
+        (void)x;                                                                                       \
+        return n ? (fmi3Status)other_kind(AS(c), r, n, #Kind) : m ? fmi3Error : fmi3OK;                \
     }
 NONE_OF(Float32)
 NONE_OF(Int8)

@@ -3,6 +3,7 @@
    functions of one version of FMI. Nothing is kept beside an instance, so there may be many, in as many threads. */
 
 enum { OK, WARNING, DISCARD, ERROR };
+#define FAR 1e-6 /* m, rad, m/s and rad/s: how far a port may be told from where it begins */
 #define OFF 1e-6 /* of a tick: how far a communication point may be from where the model stands */
 
 typedef struct { /* numbers alone: as bytes it goes to another process */
@@ -28,6 +29,14 @@ typedef struct {
 
 static void tell(Instance *one, int status); /* to the log of the master: what was said */
 
+static void start_of_led(State *s)
+{
+    for (int n = 0; n < MOVED; n++) {
+        const int turns = LED[n].turns, count = 2 * DIMENSION + turns + (turns ? 2 * DIMENSION - 3 : 0);
+        memcpy(s->told + LED[n].input, LED_START + LED[n].start, (size_t)count * sizeof(double));
+    }
+}
+
 static void begin(Instance *one)
 {
     State *s = &one->s;
@@ -35,6 +44,7 @@ static void begin(Instance *one)
     memcpy(s->q, START_Q, sizeof START_Q);
     memcpy(s->v, START_V, sizeof START_V);
     memcpy(s->p, START_P, sizeof START_P);
+    start_of_led(s);
     s->stale = 1.0;
     one->shown = 0;
     one->asked_start = 0.0;
@@ -74,6 +84,78 @@ static void load(State *s, double lapse)
 static void keep_loads(State *s)
 {
     for (int k = 0; k < LOADS; k++) s->acted[k] = s->p[LOAD[k].parameter];
+}
+
+/* The product of two quaternions. */
+static void product(const double *a, const double *b, double *found)
+{
+    found[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
+    found[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
+    found[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1];
+    found[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
+}
+
+enum { WAYS = 7 }; /* numbers that tell where a port is */
+
+/* How one is told to move: numbers of its place and its turning, their rates and the rates of these; whether it is a motion. */
+static int motion_told(const double *told, int turns, double way[3][WAYS])
+{
+    const int d = DIMENSION, spin = turns ? 2 * d - 3 : 0;
+    const double *w = told + 2 * d + turns, *b = told + 3 * d + turns + spin;
+    for (int i = 0; i < d; i++) way[0][i] = told[i], way[1][i] = told[d + turns + i], way[2][i] = told[2 * d + turns + spin + i];
+    if (turns == 1) way[0][d] = told[d], way[1][d] = w[0], way[2][d] = b[0];
+    if (turns == 4) { /* p' = w p / 2 */
+        const double rate[4] = {0.0, w[0], w[spin - 2], w[spin - 1]}, bend[4] = {0.0, b[0], b[spin - 2], b[spin - 1]};
+        double norm = 0.0, first[4], second[4];
+        for (int k = 0; k < 4; k++) norm += told[d + k] * told[d + k];
+        if (!(norm > 1e-18)) return 0;
+        for (int k = 0; k < 4; k++) way[0][d + k] = told[d + k] / sqrt(norm);
+        product(rate, way[0] + d, first);
+        for (int k = 0; k < 4; k++) way[1][d + k] = 0.5 * first[k];
+        product(bend, way[0] + d, first);
+        product(rate, way[1] + d, second);
+        for (int k = 0; k < 4; k++) way[2][d + k] = 0.5 * (first[k] + second[k]);
+    }
+    return 1;
+}
+
+/* Ports that are moved go, from where they stand, along the cubic in time that ends as they are told; or stand there at once. */
+static int lead(Instance *one, double from, double end, int stand)
+{
+    State *s = &one->s;
+    for (int n = 0; n < MOVED; n++) {
+        const int *course = COURSE + LED[n].course, turns = LED[n].turns, d = DIMENSION;
+        const double begun = turns == 1 ? LED_START[LED[n].start + d] : 0.0, h = from - end;
+        double *q = s->q + LED[n].coordinate, *v = s->v + LED[n].coordinate, way[3][WAYS], along = 0.0;
+        if (!motion_told(s->told + LED[n].input, turns, way)) {
+            snprintf(one->said, sizeof one->said, "port '%.200s' is told a quaternion of no length; give a rotation.", LED_NAME[n]);
+            return 1;
+        }
+        for (int k = d; turns == 4 && k < d + 4; k++) along += q[k] * way[0][k];
+        for (int i = 0; i < d + turns; i++) {
+            const int *c = course + 1 + 4 * i + (i >= d), turned = i >= d;
+            const double sign = turned && along < 0.0 ? -1.0 : 1.0, off = turned ? begun : 0.0;
+            const double x = sign * way[0][i], u = sign * way[1][i], a = sign * way[2][i];
+            s->p[c[0]] = x;
+            s->p[c[1]] = u;
+            s->p[c[2]] = 0.5 * a;
+            s->p[c[3]] = h != 0.0 ? (q[i] + off - (x + u * h + 0.5 * a * h * h)) / (h * h * h) : 0.0;
+            if (stand) q[i] = x - off, v[i] = u;
+        }
+        s->p[course[0]] = end;
+        if (turns) s->p[course[1 + 4 * d]] = end;
+        s->stale = 1.0;
+    }
+    return 0;
+}
+
+/* The rates of all fit a course that begins otherwise than the last one ended. */
+static void start_along(State *s)
+{
+    double paced[COORDINATES + 1];
+    if (!MOVED) return;
+    pace(s->time, s->q, s->v, s->p, paced);
+    for (int i = 0; i < COORDINATES; i++) s->v[i] += paced[i];
 }
 
 /* Accelerations where it stands, under what it has been told. */
@@ -200,6 +282,7 @@ static void show(Instance *one)
 {
     State *s = &one->s;
     double found[SHOWN + 1];
+    if (s->begun == 0.0) lead(one, s->time, s->time, 1);
     settle(s);
     shows(s->time, s->q, s->v, s->p, s->a, found);
     for (int k = 0; k < ANGLES; k++) {
@@ -235,6 +318,12 @@ static int step(Instance *one, double t, double h)
     const int whole = ticks >= 1.0 && fabs(ticks * TICK - h) <= OFF * TICK;
     const double parts = whole ? ticks : ceil(h / TICK - OFF), part = whole ? TICK : h / parts;
     s->lapse = 0.0;
+    if (lead(one, s->time, whole ? s->origin + (s->count + ticks) * TICK : s->time + h, 0)) {
+        *s = before;
+        tell(one, ERROR);
+        return ERROR;
+    }
+    start_along(s);
     for (double k = 0.0; k < parts; k++) {
         if (advance(one, s->time, part)) {
             *s = before;
@@ -283,6 +372,7 @@ static int get(Instance *one, const unsigned *references, size_t n, double *foun
 static int set(Instance *one, const unsigned *references, size_t n, const double *values)
 {
     State *s = &one->s;
+    int jumped = 0;
     for (size_t k = 0; k < n; k++) {
         const unsigned r = references[k];
         const int parameter = r >= PARAMETERS_AT && r < VARIABLES, input = r > 0 && r < OUTPUTS_AT;
@@ -299,15 +389,50 @@ static int set(Instance *one, const unsigned *references, size_t n, const double
             s->p[GIVEN[r - PARAMETERS_AT].parameter] = values[k], s->stale = 1.0;
         else if (r != SETTLE)
             s->told[r] = values[k], s->lapse = 0.0;
+        else
+            jumped = values[k] != 0.0;
     }
     one->shown = 0;
+    if (jumped && s->begun != 0.0 && lead(one, s->time, s->time, 1)) {
+        tell(one, ERROR);
+        return ERROR;
+    }
     return OK;
+}
+
+/* All variables are numbers: who asks for none of another kind gets none. */
+static int other_kind(Instance *one, const unsigned *references, size_t n, const char *kind)
+{
+    if (!n) return OK;
+    snprintf(one->said, sizeof one->said, "variable %u is a number (Float64; Real in FMI 2) and is not of type %s; get and set it as one.",
+             references ? references[0] : 0u, kind);
+    tell(one, ERROR);
+    return ERROR;
 }
 
 static int start(Instance *one)
 {
     if (one->asked_start != 0.0) {
         snprintf(one->said, sizeof one->said, "it begins at 0 s, and not at %g s.", one->asked_start);
+        tell(one, ERROR);
+        return ERROR;
+    }
+    for (int n = 0; n < MOVED; n++) {
+        const int turns = LED[n].turns, count = 2 * DIMENSION + turns + (turns ? 2 * DIMENSION - 3 : 0);
+        const double *told = one->s.told + LED[n].input, *there = LED_START + LED[n].start;
+        double sign = 0.0;
+        for (int k = DIMENSION; turns == 4 && k < DIMENSION + 4; k++) sign += told[k] * there[k];
+        for (int i = 0; i < count; i++) {
+            const int turned = turns == 4 && i >= DIMENSION && i < DIMENSION + 4;
+            if (fabs((turned && sign < 0.0 ? -told[i] : told[i]) - there[i]) <= FAR) continue;
+            snprintf(one->said, sizeof one->said, "port '%.200s' is told to begin where number %d of its place, orientation and "
+                     "velocities is %.9g, and the model begins at %.9g; tell it that motion while it is initialised.", LED_NAME[n],
+                     i + 1, told[i], there[i]);
+            tell(one, ERROR);
+            return ERROR;
+        }
+    }
+    if (lead(one, 0.0, 0.0, 1)) {
         tell(one, ERROR);
         return ERROR;
     }
