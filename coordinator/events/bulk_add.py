@@ -118,12 +118,11 @@ def add_held_forces(
     names, forces = list(edges), [edge.force for edge in edges.values()]
     for stack in {id(stack): stack for stack in stacks}.values():
         own = [k for k, each in enumerate(stacks) if each is stack]
-        given = tuple([each[k] for k in own] for each in (names, forces, starts))
         if isinstance(stack, ForceStack):
-            stack.add_many(*given)
+            stack.add_many([names[k] for k in own], [forces[k] for k in own], [starts[k] for k in own])
         else:
-            for name, force, first in zip(*given, strict=True):
-                stack.add(name, force, first)
+            for k in own:
+                stack.add(names[k], forces[k], starts[k])
     for name, stack, owned, begin, held in zip(names, stacks, owners, starts, marks, strict=True):
         system.settle_force_in(name, ForceHome(stack, owned, begin, [len(each) for each in held], held))
 
