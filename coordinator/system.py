@@ -282,17 +282,16 @@ class System:
     def add_force(self, name: str, edge: ForceEdge) -> None:
         """Let a force act."""
         sides = self.sides(edge.ports, edge.at)
-        marks, stack = edge.force.marks(name, sides), self.force_stack(name, edge.force)
-        starts = [self._hold(side.owner, side_marks) for side, side_marks in zip(sides, marks, strict=True)]
+        marks, owners = edge.force.marks(name, sides), [side.owner for side in sides]
+        stack, starts = self.force_stack(name, edge.force), list(map(self._hold, owners, marks))
         stack.add(name, edge.force, starts)
-        self.settle_force_in(name, ForceHome(stack, [s.owner for s in sides], starts, [len(m) for m in marks], marks))
+        self.settle_force_in(name, ForceHome(stack, owners, starts, list(map(len, marks)), marks))
 
     def force_stack(self, name: str, force: Force) -> Forces:
         """The stack of the forces of a kind, made if there is none."""
         key = force.kind() if self.grouped or force.together else (force.kind(), name)
         if key not in self.force_stacks:
-            self.force_stacks[key] = force.new_stack(len(self.gravity))
-            self.turnover += 1
+            self.force_stacks[key], self.turnover = force.new_stack(len(self.gravity)), self.turnover + 1
         return self.force_stacks[key]
 
     def settle_force_in(self, name: str, home: ForceHome) -> None:
@@ -307,8 +306,8 @@ class System:
         """Let a force go; the elastic energy that goes with it [J]."""
         home = self.force_home.pop(name)
         released = self._close_book(name, home.stack.ledger[home.stack.row[name]])
-        for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
-            self._let_go(name, owner, start, count)
+        for side in zip(home.owners, home.starts, home.counts, strict=True):
+            self._let_go(name, *side)
         home.stack.remove(name)
         self._dismiss(self.force_stacks)
         if not self.force_stacks:
