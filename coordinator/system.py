@@ -20,7 +20,7 @@ from modular.body import Bodies, Body, GivesCompliance, PredictsAndCorrects, Sav
 from modular.courses import begun
 from modular.elements import ASKED, TIME, Array, Elements
 from modular.errors import ModelError
-from modular.force import Forces
+from modular.force import Force, Forces
 from modular.forces import ForceStack
 from modular.joint import Attachment, JointForm
 from modular.joints import ANSWERS, Joints
@@ -72,7 +72,7 @@ class System:
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has stacks of its own, and leaves behind what knows the old ones by their identity."""
-        left = {"configured", "regions", "stack registry", "interface", "mixture", "halving", "whole step"}
+        left = {"configured", "regions", "stack registry", "interface", "mixture", "halving", "whole step", "meetings"}
         cache = {name: made for name, made in self.cache.items() if name not in left}
         return {**self.__dict__, "cache": cache}
 
@@ -279,22 +279,26 @@ class System:
 
     # --- forces ----------------------------------------------------------------------------------------------------
 
-    def add_force(self, name: str, edge: ForceEdge, marks: list[list[Mark]] | None = None) -> None:
-        """Let a force act; `marks`: what it takes hold of, where that is known."""
+    def add_force(self, name: str, edge: ForceEdge) -> None:
+        """Let a force act."""
         sides = self.sides(edge.ports, edge.at)
-        marks = edge.force.marks(name, sides) if marks is None else marks
-        key = edge.force.kind() if self.grouped or edge.force.together else (edge.force.kind(), name)
-        if key not in self.force_stacks:
-            self.force_stacks[key] = edge.force.new_stack(len(self.gravity))
-            self.turnover += 1
-        stack = self.force_stacks[key]
-        starts = [self._hold(side.owner, side_marks) for side, side_marks in zip(sides, marks, strict=True)]
+        marks, owners = edge.force.marks(name, sides), [side.owner for side in sides]
+        stack, starts = self.force_stack(name, edge.force), list(map(self._hold, owners, marks))
         stack.add(name, edge.force, starts)
+        self.settle_force_in(name, ForceHome(stack, owners, starts, list(map(len, marks)), marks))
+
+    def force_stack(self, name: str, force: Force) -> Forces:
+        """The stack of the forces of a kind, made if there is none."""
+        key = force.kind() if self.grouped or force.together else (force.kind(), name)
+        if key not in self.force_stacks:
+            self.force_stacks[key], self.turnover = force.new_stack(len(self.gravity)), self.turnover + 1
+        return self.force_stacks[key]
+
+    def settle_force_in(self, name: str, home: ForceHome) -> None:
+        """Remember where a force lives that was taken in."""
         if name in self.closed:
-            stack.ledger[stack.row[name]] = self.closed.pop(name)
-        self.force_home[name] = home = ForceHome(
-            stack, [s.owner for s in sides], starts, [len(m) for m in marks], marks
-        )
+            home.stack.ledger[home.stack.row[name]] = self.closed.pop(name)
+        self.force_home[name] = home
         self._use(name, home.owners)
         self.version += 1
 
@@ -302,8 +306,8 @@ class System:
         """Let a force go; the elastic energy that goes with it [J]."""
         home = self.force_home.pop(name)
         released = self._close_book(name, home.stack.ledger[home.stack.row[name]])
-        for owner, start, count in zip(home.owners, home.starts, home.counts, strict=True):
-            self._let_go(name, owner, start, count)
+        for side in zip(home.owners, home.starts, home.counts, strict=True):
+            self._let_go(name, *side)
         home.stack.remove(name)
         self._dismiss(self.force_stacks)
         if not self.force_stacks:

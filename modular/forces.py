@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from modular.compliant import CompliantRows
 from modular.elements import GAIN_STEP, RIGID_BODY_MOTIONS, STEP, TIME, Array, Elements, Indices
+from modular.force import Force
 from modular.joint import JointForm
 from modular.ledger import DISSIPATED, Booked
 from modular.table import COLUMN
@@ -107,6 +109,15 @@ class ForceStack(Booked):
     def read_velocity(self) -> list[str]:
         """Names of those that depend on velocities: all, unless a subclass knows better. Glued joints look again after these."""
         return list(self.names)
+
+    def add_many(self, names: Sequence[str], forces: Sequence[Force], first: Sequence[Sequence[int]]) -> None:
+        """Take several in, in their order."""
+        for name, force, starts in zip(names, forces, first, strict=True):
+            self.add(name, force, starts)
+
+    @abstractmethod
+    def add(self, name: str, force: Force, first: Sequence[int]) -> None:
+        """Take one in; `first` holds its first element row on each side."""
 
     def remove(self, name: str) -> None:
         """Let it go."""

@@ -127,6 +127,12 @@ class Contact(Force):
         return cls(Sphere(0.45), Box((0.9, 0.7, 0.8)[:dimension]), friction=0.3, stiffness=300.0, damping=2.0)
 
 
+def _law_of(contact: Contact) -> list[float]:
+    """Friction, restitution, stiffness, damping, below 0 where they are not given; 1 where shapes are let out."""
+    given = (contact.restitution, contact.stiffness, contact.damping)
+    return [contact.friction, *(-1.0 if value is None else value for value in given), float(contact.let_out)]
+
+
 def _is_between(value: object, most: float) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
         return False
@@ -290,18 +296,22 @@ class Contacts(ForceStack):
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a contact in."""
-        assert isinstance(force, Contact)
-        row = self.add_row(name)
-        self.first[row], self.second[row] = first
+        self.add_many([name], [force], [first])
+
+    def add_many(self, names: Sequence[str], forces: Sequence[Force], first: Sequence[Sequence[int]]) -> None:
+        """Take several in, in their order."""
+        rows = self.add_rows(names)
+        self.first[rows], self.second[rows] = np.array(first).T
         dimension = self.first_side.shape[1]
-        for side, shape in enumerate((force.first, force.second)):
-            self.shape[row, side], self.kinds[row, side] = shape.sizes(dimension), shape.number
-        self.swapped[row] = int(force.second.number < force.first.number)
-        given = (force.restitution, force.stiffness, force.damping)
-        self.law[row] = force.friction, *(-1.0 if value is None else value for value in given), float(force.let_out)
-        self.carry[row], self.company[row], self.body[row], self.piece[row] = -1.0, 1.0, NOBODY, NOBODY
-        self.close[row] = 1.0
-        self.free[row] = 0
+        pairs = [(force.first, force.second) for force in forces if isinstance(force, Contact)]
+        sizes = {id(shape): shape.sizes(dimension) for pair in pairs for shape in pair}
+        self.shape[rows] = [[sizes[id(shape)] for shape in pair] for pair in pairs]
+        self.kinds[rows] = [[shape.number for shape in pair] for pair in pairs]
+        self.swapped[rows] = self.kinds[rows, 1] < self.kinds[rows, 0]
+        self.law[rows] = [_law_of(force) for force in forces if isinstance(force, Contact)]
+        self.carry[rows], self.company[rows], self.body[rows], self.piece[rows] = -1.0, 1.0, NOBODY, NOBODY
+        self.close[rows] = 1.0
+        self.free[rows] = 0
 
     def exert(self, elements: Elements, time: float) -> None:
         """Write the forces on the elements, blows as they were found together."""

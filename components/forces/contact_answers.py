@@ -84,6 +84,16 @@ def response_at(centre: Array, pose: Array, seen: Array, answer: Array) -> None:
 
 
 @kernel
+def is_nothing(block: Array) -> bool:
+    """Whether all of its numbers are 0."""
+    for i in range(block.shape[0]):
+        for j in range(block.shape[1]):
+            if block[i, j] != 0.0:
+                return False
+    return True
+
+
+@kernel
 def load_between(stiff: Array, answer: Array, p: int, q: int) -> float:
     """What a block asks of two motions."""
     value = 0.0
@@ -118,15 +128,25 @@ def request_load_loop(start: int, stop: int, contacts: View, elements: View) -> 
     pose, shares = room((4, 3)), room((2,))
     seen, answer = scratch_of(elements.load)
     for n in range(start, stop):
+        asks_nothing = is_nothing(contacts.stiff[n])
         for side in range(2):
             side_mobility(contacts, elements, n, side, pose, seen)
+            if asks_nothing:  # nearly all of them, where many are near each other: their blocks need not be turned
+                shares[side] = 0.0
+                continue
             response_at(contacts.centre[n], pose, seen, answer[side])
             shares[side] = trace_of(contacts.stiff[n], answer[side])
         whole = shares[0] + shares[1]
         for side in range(2):
             row = contacts.first[n] if side == 0 else contacts.second[n]
+            load = elements.load[row]
+            if asks_nothing:
+                for p in range(load.shape[0]):
+                    for q in range(load.shape[1]):
+                        load[p, q] = 0.0
+                continue
             factor = whole / shares[side] if shares[side] > 0.0 else 0.0
-            load_of(contacts.stiff[n], answer[side], factor, elements.load[row])
+            load_of(contacts.stiff[n], answer[side], factor, load)
     return NO_FAILED_ROW
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from components.forces.vectors import measure_line
 from components.joints.marks import across, line_mark, line_of, must, oriented
 from components.joints.rows import go_along, go_along_in_plane, rate_along
 from components.joints.turns import turn, turn_in_plane, wrapped
@@ -299,14 +300,7 @@ def measure_coordinate(forces: View, elements: View, n: int, scratch: Any) -> tu
             frame[ORIGIN] = way[0]
         s = way[0] - frame[ORIGIN]
     else:
-        square = 0.0
-        for c in range(size):
-            square += (b[0, c] - a[0, c]) ** 2
-        s = np.sqrt(square)
-        for c in range(size):
-            along = (b[0, c] - a[0, c]) / s if s > 0.0 else 0.0
-            on_a[0, 0, c] = -along
-            on_b[0, 0, c] = along
+        s = measure_line(a, b, elements.current_velocity, first, second, on_a, on_b)
         if new:
             frame[ORIGIN] = s
     frame[MADE] = 1.0

@@ -19,6 +19,7 @@ from components.forces.coordinate import (
     row_form_of,
 )
 from components.forces.coordinate import scratch_of as coordinate_scratch_of
+from components.forces.vectors import measure_line
 from components.joints.marks import across, line_mark, line_of, must, oriented
 from components.joints.turns import turn, turn_in_plane, wrapped
 from modular.blocks import shaped
@@ -274,14 +275,7 @@ def read(regulators: View, elements: View, n: int, scratch: Any) -> tuple[Any, A
             on_a[0, 0, c] = -along
             on_b[0, 0, c] = along
     else:
-        square = 0.0
-        for c in range(size):
-            square += (b[0, c] - a[0, c]) ** 2
-        value = np.sqrt(square)
-        for c in range(size):
-            along = (b[0, c] - a[0, c]) / value if value > 0.0 else 0.0
-            on_a[0, 0, c] = -along
-            on_b[0, 0, c] = along
+        value = measure_line(a, b, elements.current_velocity, first, third, on_a, on_b)
     if new:
         begin[BEGAN], begin[KNOWN] = (value if regulators.reads.shape[0] <= WAY else 0.0), 1.0
     value -= begin[BEGAN]

@@ -246,27 +246,34 @@ def compute_margin_loop(start: int, stop: int, springs: View, elements: View) ->
 
 @loop
 def spring_loop(start: int, stop: int, springs: View, elements: View) -> int:
-    """F = k (l - l0) + c l' along the line, pulling the ends together."""
+    """F = k (l - l0) + c l' along the line, pulling the ends together; from one place ends part the way they go."""
     x, v, force = elements.position, elements.current_velocity, elements.force
     size = springs.block.shape[0]
     for n in range(start, stop):
         first, second, law = springs.first[n], springs.second[n], springs.law[n]
         square = 0.0
         stretching = 0.0
+        parting = 0.0
         for c in range(size):
             arm = x[second, c] - x[first, c]
             square += arm * arm
             stretching += arm * (v[second, c] - v[first, c])
+            parting += (v[second, c] - v[first, c]) ** 2
         length = np.sqrt(square)
         if law[2] < 0.0:
             law[2] = length
-        rate = stretching / length if length > 0.0 else 0.0
+        speed = np.sqrt(parting)
+        rate = stretching / length if length > 0.0 else speed
         stretch = length - law[2]
         pull = law[0] * stretch + law[1] * rate
         springs.ledger[n, STORED] = 0.5 * law[0] * stretch * stretch
         springs.power[n] = law[1] * rate * rate
         for c in range(size):
-            along = (x[second, c] - x[first, c]) / length if length > 0.0 else 0.0
+            along = 0.0
+            if length > 0.0:
+                along = (x[second, c] - x[first, c]) / length
+            elif speed > 0.0:
+                along = (v[second, c] - v[first, c]) / speed
             force[first, c] = pull * along
             force[second, c] = -pull * along
     return NO_FAILED_ROW

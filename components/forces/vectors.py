@@ -1,4 +1,4 @@
-"""Vectors of three numbers inside kernels."""
+"""Vectors inside kernels."""
 
 from __future__ import annotations
 
@@ -37,3 +37,22 @@ def axes_across(normal: Array, flat: int, t: Array) -> None:
     for c in range(3):
         t[1, c] /= length
     cross(normal, t[1], t[0])
+
+
+@kernel
+def measure_line(a: Array, b: Array, velocity: Array, first: int, second: int, on_a: Array, on_b: Array) -> Any:
+    """The distance of two points, with its derivatives; from one place they part the way they go."""
+    square, parting = 0.0, 0.0
+    for c in range(a.shape[1]):
+        square += (b[0, c] - a[0, c]) ** 2
+        parting += (velocity[second, c] - velocity[first, c]) ** 2
+    s, speed = sqrt(square), sqrt(parting)
+    for c in range(a.shape[1]):
+        along = 0.0
+        if s > 0.0:
+            along = (b[0, c] - a[0, c]) / s
+        elif speed > 0.0:
+            along = (velocity[second, c] - velocity[first, c]) / speed
+        on_a[0, 0, c] = -along
+        on_b[0, 0, c] = along
+    return s

@@ -10,22 +10,24 @@ Bodies that begin elsewhere than they are described: joints hold them as describ
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
 
-from coordinator.building import JOINING_GAP_TOLERANCE
+from coordinator.building import JOINING_GAP_TOLERANCE, ForceHome
 from coordinator.events.tiled_add import Side, add_tiled_bodies, fill_in, note_uses, runs_of, sides_of
 from coordinator.system import System
-from modular.assembly import Assembly, Beginning, JointEdge
+from modular.assembly import Assembly, Beginning, ForceEdge, JointEdge
 from modular.body import Bodies, Body
 from modular.elements import Array, Indices
 from modular.errors import ModelError
+from modular.forces import ForceStack
 from modular.joint import JointForm
 from modular.names import missing
 from modular.port import GROUND
+from modular.side import Mark
 from modular.tiles import Tiles
 
 MIN_GATHERED_JOINTS = 8  # joints for which it is not worth while
@@ -105,6 +107,48 @@ def add_joints(system: System, edges: Mapping[str, JointEdge], make: Make) -> No
         elif item is not None:
             make(*item)
         last = form
+
+
+def add_held_forces(
+    system: System, edges: Mapping[str, ForceEdge], owners: Sequence[list[str]], marks: Sequence[list[list[Mark]]]
+) -> None:
+    """Let forces act of which it is known whom they take hold of, and where; nobody is asked how ports stand."""
+    stacks = [system.force_stack(name, edge.force) for name, edge in edges.items()]
+    starts = _hold_marks(system, owners, marks)
+    names, forces = list(edges), [edge.force for edge in edges.values()]
+    for stack in {id(stack): stack for stack in stacks}.values():
+        own = [k for k, each in enumerate(stacks) if each is stack]
+        if isinstance(stack, ForceStack):
+            stack.add_many([names[k] for k in own], [forces[k] for k in own], [starts[k] for k in own])
+        else:
+            for k in own:
+                stack.add(names[k], forces[k], starts[k])
+    for name, stack, owned, begin, held in zip(names, stacks, owners, starts, marks, strict=True):
+        system.settle_force_in(name, ForceHome(stack, owned, begin, [len(each) for each in held], held))
+
+
+def _hold_marks(system: System, owners: Sequence[list[str]], marks: Sequence[list[list[Mark]]]) -> list[list[int]]:
+    """Rows of elements for the marks of many forces; the first row on each side."""
+    elements = system.elements
+    taken: dict[int, tuple[Any, list[int], list[int], list[Array]]] = {}  # by stacks that take many at once
+    starts: list[list[int]] = []
+    for sides, held in zip(owners, marks, strict=True):
+        starts.append([elements.acquire(len(each)) for each in held])
+        for owner, start, each in zip(sides, starts[-1], held, strict=True):
+            stack: Any = system.body_home.get(owner)  # None: the ground
+            for element, mark in enumerate(each, start):
+                if stack is None:
+                    elements.position[element] = mark.value
+                elif not hasattr(stack, "attach_many"):
+                    stack.attach(owner, element, mark)
+                else:
+                    _, rows, shown, weights = taken.setdefault(id(stack), (stack, [], [], []))
+                    rows.append(stack.row[owner])
+                    shown.append(element)
+                    weights.append(mark.weights)
+    for stack, rows, shown, weights in taken.values():
+        stack.attach_many(np.array(rows), np.array(shown), np.array(weights))
+    return starts
 
 
 def _add_tiled(system: System, model: Assembly, make: Make) -> bool:

@@ -28,7 +28,8 @@ from components import (
 from components.forces.broad_phase import meeting, overlapping
 from coordinator import Centralized, Glued, Penalty, Run, Simulation, resume
 from coordinator.continuation.reconfigure import with_names, with_settings
-from coordinator.events.encounters import encounters
+from coordinator.events.encounters import Meetings, encounters, meetings_of
+from coordinator.system import System
 from modular import Add, Apply, Assembly, Cut, ModelError
 from modular.errors import CouplingError
 
@@ -467,6 +468,54 @@ def overlaps(middle, half):
     apart = np.abs(middle[:, None] - middle[None])
     inside = (apart <= half[:, None] + half[None]).all(axis=2)
     return np.argwhere(np.triu(inside, 1)).tolist()
+
+
+def test_as_pairs_meet_nobody_is_asked_how_ports_stand(monkeypatch):
+    """What the contacts take hold of is what their surfaces have: of bodies by the thousand it would be worked out each time."""
+    with Simulation(crowd(6, 3, shapes="balls"), DT, Glued()) as simulation:
+        before = set(simulation.system.encounters)
+        monkeypatch.setattr(System, "sides", None)
+        simulation.run(0.4)
+        assert set(simulation.system.encounters) - before
+
+
+def test_who_may_meet_is_kept_as_it_would_be_found_anew():
+    """Over bodies that come and go, joints that are made and cut, and contacts that somebody removes."""
+    model = crowd(6, 3, shapes="balls")
+    with Simulation(model, DT, Glued()) as simulation:
+        changes = [
+            lambda: simulation.join("link", Distance(), "b0.G", "b1.G"),
+            lambda: simulation.remove(next(iter(simulation.system.encounters))),
+            lambda: simulation.cut("link"),
+            lambda: simulation.remove("b2"),
+        ]
+        simulation.run(0.3)
+        for k, change in enumerate(changes):
+            change()
+            simulation.run(0.3 + 0.02 * (k + 1))
+            kept = meetings_of(simulation.system, simulation.assembly)
+            anew = Meetings(simulation.system, simulation.assembly)
+            assert kept.known == anew.known and kept.names == anew.names and kept.bars == anew.bars
+            pairs = np.arange(len(kept.names) ** 2)
+            assert kept.allowed(pairs).tolist() == anew.allowed(pairs).tolist()
+            assert {kept.code_of(pair): name for name, pair in simulation.system.encounters.items()} == kept.known
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_contacts_are_taken_in_together_as_one_by_one(dimension):
+    forces = [
+        Contact(Sphere(0.3), Box((0.4, 0.5, 0.6)[:dimension]), 0.3, 0.8, let_out=True),
+        Contact(Box((0.4, 0.5, 0.6)[:dimension]), HalfSpace(), stiffness=300.0, damping=2.0),
+        Contact(Capsule(0.1, 0.7), Sphere(0.2), 0.5),
+    ]
+    names, first = ["a", "b", "c"], [(8, 20), (12, 24), (16, 4)]
+    together, apart = (forces[0].new_stack(dimension) for _ in range(2))
+    together.add_many(names, forces, first)
+    for given in zip(names, forces, first, strict=True):
+        apart.add(*given)
+    for name, rows in apart.copy_rows().items():
+        assert np.array_equal(together.copy_rows()[name], rows), name
+    assert together.swapped[:3].tolist() == [1, 1, 0] and together.law[1].tolist() == [0.0, -1.0, 300.0, 2.0, 0.0]
 
 
 def test_a_pile_at_rest_is_seldom_looked_at():
