@@ -193,7 +193,11 @@ def test_a_command_goes_to_a_worker_and_over_a_restart_to_the_same_bits(monkeypa
 
 def test_commands_that_nothing_takes_are_refused_by_name():
     cases = [
-        (Command(by_wheel_or_not, "omega", {}), "disc.hub", r"body 'disc': 'omega' is not an input of its FMU \(its causality is 'output'\)"),
+        (
+            Command(by_wheel_or_not, "omega", {}),
+            "disc.hub",
+            r"'omega' is not an input of its FMU \(its causality is 'output'\)",
+        ),
         (Command(by_wheel_or_not, "torque", {}), "disc.hub", "has no variable 'torque'"),
         (
             Command(by_wheel_or_not, "mz", {}),
