@@ -73,7 +73,9 @@ class SharedConstantsStack(Stack):
         super().recall(details)
         made, held = self.make[: self.count], {len(getattr(self, name)) for name in self._common}
         if len(held) != 1 or (made.size and not 0 <= made.min() <= made.max() < min(held)):
-            raise ModelError(f"{type(self).__name__}: makes do not fit the rows of the common columns.")
+            raise ModelError(
+                f"{type(self).__name__}: its column 'make' refers to rows of shared constants that are not there."
+            )
         self._users = np.bincount(made, minlength=min(held))
         self._vacant = np.flatnonzero(self._users == 0).tolist()
 

@@ -104,7 +104,7 @@ class Instance:
 
     def _call(self, function: str, *arguments: Any) -> None:
         if self.lost:
-            raise self.error("has failed before, and may not be called any more")
+            raise self.error("has failed before and must not be called again")
         status = self._f[function](self.component, *arguments)
         if status > 1:
             self.lost = self.lost or status == FATAL

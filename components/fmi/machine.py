@@ -186,13 +186,15 @@ class Machine:
     def claim(self, name: str, by: str, what: str) -> None:
         """An input is told by one alone."""
         if (other := self._claimed.setdefault(name, by)) != by:
-            raise ModelError(f"{what}: input '{name}' is told by {other} and by {by}; leave one of both out.")
+            raise ModelError(f"{what}: input '{name}' is set by {other} and by {by}; leave one of them out.")
 
     def command(self, name: str, value: float, what: str) -> None:
         """An input is so from now on, until it is commanded otherwise."""
         if name not in self._commanded:
             if (cause := self.variable(name, what).causality) != "input":
-                raise ModelError(f"{what}: '{name}' is no input of its FMU ({cause}), and takes no command.")
+                raise ModelError(
+                    f"{what}: '{name}' is not an input of its FMU (its causality is '{cause}'), so it cannot be commanded."
+                )
             self.claim(name, "commands", what)
             self._commanded[name] = self.signals([name], what, discrete=True), value
         self._commanded[name] = self._commanded[name][0], value

@@ -154,9 +154,9 @@ class MixedUnit(MovedUnit):
             last[rows] += step
             self.machine.restore(saved)
         raise CouplingError(
-            f"body '{self.name}': '{self.body.called}' shows the forces that act on its ports at no acceleration that was tried "
-            f"({ROUNDS} rounds, the last one off by {change:.3g} m/s2 or rad/s2). Take a shorter step; a stiff spring within wants "
-            "more mass at its port."
+            f"body '{self.name}': '{self.body.called}' does not converge: no acceleration of its ports was found at which it "
+            f"shows the forces that act on them (after {ROUNDS} iterations the last change is {change:.3g} m/s2 or rad/s2). Take a "
+            "shorter step, or give the port more mass where a stiff spring inside acts on it."
         )
 
     # --- how it answers forces ---------------------------------------------------------------------------------------
@@ -198,9 +198,9 @@ class MixedUnit(MovedUnit):
             np.abs(B).max(initial=0.0), np.abs(C).max(initial=0.0), 1e-9
         ):
             raise ModelError(
-                f"body '{self.name}': forces that '{self.body.called}' shows and motions that it shows do not belong together: "
-                "what a force moves has to be felt where motions are told, with the other sign. Where the forces shown are those "
-                "that the FMU exerts, and not those on it, say exerts=True."
+                f"body '{self.name}': the motions and forces that '{self.body.called}' shows are not reciprocal: how a "
+                "force input changes the forces shown must be the opposite of how a motion input changes the motions shown. Where "
+                "the forces shown are those that the FMU exerts, and not those on it, give exerts=True."
             )
         inverse = np.linalg.inv(A)
         found_all = np.zeros_like(self.compliance)

@@ -141,9 +141,9 @@ class MovedUnit(Unit):
             last = last + step
             self.machine.restore(saved)
         raise CouplingError(
-            f"body '{self.name}': '{self.body.called}' shows the forces that act on its ports at no acceleration that was tried "
-            f"({ROUNDS} rounds, the last one off by {change:.3g} m/s2 or rad/s2). Take a shorter step; a stiff spring within wants "
-            "more mass at its port."
+            f"body '{self.name}': '{self.body.called}' does not converge: no acceleration of its ports was found at which it "
+            f"shows the forces that act on them (after {ROUNDS} iterations the last change is {change:.3g} m/s2 or rad/s2). Take a "
+            "shorter step, or give the port more mass where a stiff spring inside acts on it."
         )
 
     def advance(self, force: Array, h: float) -> None:
@@ -208,9 +208,9 @@ class MovedUnit(Unit):
             turning = any(port.turns for port in self.ports)
             raise ModelError(
                 f"body '{self.name}': the forces that '{self.body.called}' shows do not grow with the acceleration of its ports in "
-                f"every direction (from {values[0]:.3g} to {values[-1]:.3g} kg or kg m2), so nothing says how fast they give "
-                f"way. Give what carries them a mass, PowerPort(…, mass=…{', inertia=…' if turning else ''}); where the forces "
-                "are those that the FMU exerts, and not those on it, say exerts=True."
+                f"every direction (from {values[0]:.3g} to {values[-1]:.3g} kg or kg m2), so their inertia is not "
+                f"defined. Give the ports a mass, PowerPort(…, mass=…{', inertia=…' if turning else ''}); where the forces "
+                "are those that the FMU exerts, and not those on it, give exerts=True."
             )
 
     # --- between glued joints ----------------------------------------------------------------------------------------

@@ -86,4 +86,4 @@ class Numbers:
         for name, value in zip(self.names, values, strict=True):
             if not (np.isfinite(value) and float(value).is_integer() and low <= value <= high):
                 wanted = "true or false" if self.kind == BOOLEAN else f"a whole number from {low} to {high}"
-                raise ModelError(f"variable '{name}' is of type {self.kind} and is told {value:g}; give {wanted}.")
+                raise ModelError(f"variable '{name}' is of type {self.kind} and cannot be {value:g}; give {wanted}.")

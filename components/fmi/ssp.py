@@ -47,8 +47,8 @@ class Value:
         if self.factor is None:
             if self.unit not in (None, variable.unit):
                 raise ModelError(
-                    f"SSP '{path}': parameter '{name}' is given in '{self.unit}', a unit that is nowhere defined; that of the FMU "
-                    f"is '{variable.unit}'."
+                    f"SSP '{path}': parameter '{name}' is given in '{self.unit}', a unit that the file does not define; "
+                    f"the FMU has it in '{variable.unit}'."
                 )
             return variable.in_si(self.given)
         if variable.exponents and variable.exponents != self.exponents:
@@ -85,10 +85,10 @@ def read_ssp(path: str | Path) -> dict[str, Any]:
     for element in [] if elements is None else elements:
         name = element.get("name", "")
         if element.tag != f"{SSD}Component":
-            raise ModelError(f"SSP '{path}': '{name}' is a system within the system; FMUs of one level are read.")
+            raise ModelError(f"SSP '{path}': '{name}' is a nested system; only FMUs at the top level are read.")
         source = element.get("source", "")
         if not (folder / source).is_file():
-            raise ModelError(f"SSP '{path}': '{name}' is to be in '{source}', which is not there.")
+            raise ModelError(f"SSP '{path}': '{name}' refers to '{source}', but the file does not contain it.")
         found["files"][name] = str(folder / source)
         given |= {f"{name}.{key}": value for key, value in _values(element, folder, path).items()}
     given |= _values(system, folder, path)
@@ -118,9 +118,11 @@ def _values(owner: ElementTree.Element, folder: Path, path: str | Path) -> dict[
     for binding in owner.iterfind(f"{SSD}ParameterBindings/{SSD}ParameterBinding"):
         prefix, source = binding.get("prefix", ""), binding.get("source")
         if binding.find(f"{SSD}ParameterMapping") is not None:
-            raise ModelError(f"SSP '{path}': parameters are renamed by a mapping, which is not read.")
+            raise ModelError(
+                f"SSP '{path}': a parameter mapping renames parameters, and mappings are not read; use the names of the FMU."
+            )
         if source is not None and not (folder / source).is_file():
-            raise ModelError(f"SSP '{path}': parameters are to be in '{source}', which is not there.")
+            raise ModelError(f"SSP '{path}': its parameters refer to '{source}', but the file does not contain it.")
         holder = binding if source is None else ElementTree.parse(folder / source).getroot()
         units = _units(holder)
         for parameter in holder.iter(f"{SSV}Parameter"):

@@ -431,7 +431,8 @@ class Unit:
             return
         if self.begin is None:
             raise ModelError(
-                f"body '{self.name}': its velocity is to jump, and '{self.body.called}' can only be moved by forces. Begin with "
-                "velocities that fit its joints (parameters of the FMU), and join it where it moves alike."
+                f"body '{self.name}': an impulse would change its velocity at once, but '{self.body.called}' can only be moved by "
+                "forces. Start with velocities that its joints allow (parameters of the FMU), and join it to ports that have the "
+                "same velocity."
             )
         self.kick(self.force + impulse * (2.0 / self.length), self.length)

@@ -161,9 +161,8 @@ class Frictions(AlongCoordinates):
         """What holds here is a spring, and no step says how stiff."""
         name, (dry, viscous) = self.names[int(rows[0])], self.law[int(rows[0]), :2]
         raise ModelError(
-            f"friction '{name}' holds by a spring whose stiffness is derived from the step, and here no step limits it. Let it "
-            f"hold as a spring of yours does, Friction({dry:g}, stiffness=…), or leave out what is dry, "
-            f"Friction(0.0, viscous={viscous:g})."
+            f"friction '{name}' sticks through a spring whose stiffness is derived from the step, which does not limit it here. "
+            f"Give a stiffness, Friction({dry:g}, stiffness=…), or leave the dry part out, Friction(0.0, viscous={viscous:g})."
         )
 
     @property

@@ -281,7 +281,7 @@ def mobility_along(run: Run) -> Along:
         equations: Equations = simulation.system.cache["equations"]
         if missing := [name for name in model.bodies if name not in equations.columns]:
             raise ModelError(
-                f"mobility_along: {first_few(missing)} tell no equations, so nothing can be said of the whole."
+                f"mobility_along: {first_few(missing)} give no equations, so the mobility of the model cannot be computed."
             )
         q, still = equations.read()[0], np.zeros(equations.size)
         conditioning = Conditioning(equations)

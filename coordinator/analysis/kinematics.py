@@ -331,6 +331,6 @@ def _refuse_fast(equations: Equations, led: Assembly, walk: Walk, step: float, t
                 turned = step * float(np.linalg.norm(body.angular_velocity_of(body.port_names[0], q, v)))
                 if turned > MOST_TURNED:
                     raise ModelError(
-                        f"{who}: at {time:.6g} s body '{name}' turns by {turned:.3g} rad from one time to the next, and turns "
-                        f"are told from those; give times no farther apart than {step * MOST_TURNED / turned:.2g} s."
+                        f"{who}: at {time:.6g} s body '{name}' turns by {turned:.3g} rad from one time to the next, too far "
+                        f"to count its turns; give times no farther apart than {step * MOST_TURNED / turned:.2g} s."
                     )

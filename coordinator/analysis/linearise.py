@@ -111,7 +111,8 @@ def _sought(model: Assembly, equations: Equations, size: float, state: State) ->
     """
     if not equations.holonomic.all():
         raise ModelError(
-            "modes: seek=True is for joints that lock places; what rolls has to set out as it goes on: leave seek out."
+            "modes: seek=True needs joints that lock positions; of a model that rolls give the steady motion "
+            "itself, and leave seek out."
         )
     turning = way_of(model, equations, state, following=False)
     q, far, rounding = state.q, np.inf, _rounding(equations, state.q)

@@ -36,7 +36,8 @@ def put_down(model: Assembly, hold: Iterable[str] = (), targets: Mapping[str, Ar
     hosted = [name for name, body in model.bodies.items() if body.hosted]
     if hosted:
         raise ModelError(
-            f"assemble: {first_few(hosted)} are asked by the worker where they live; write the bodies around them where these are."
+            f"assemble: {first_few(hosted)} live at a worker and cannot be moved by assemble; place the other bodies "
+            "around them."
         )
     with undisturbed():
         system = System(model.gravity, model.bodies)

@@ -68,9 +68,9 @@ def way_of(model: Assembly, equations: Equations, state: State, *, following: bo
     if left.max(initial=0.0) > small:
         body = max(equations.columns, key=lambda name: float(left[equations.columns[name]].max(initial=0.0)))
         raise ModelError(
-            f"body '{body}' moves so that the model soon looks otherwise: linear equations about a motion need one along which all "
-            "goes or turns as a whole (about the vertical), and round bodies spin about their own axes. Give such velocities, or "
-            "leave them out and take the place where the model rests."
+            f"body '{body}' changes the shape of the model as it moves: to be linearised, a motion must be steady, such that the "
+            "whole model translates or turns as one (about the vertical) and round bodies spin about their own axes. Give such "
+            "velocities, or leave them out and linearise about the equilibrium."
         )
     return _sum_of(shares, ways, len(q))
 

@@ -82,7 +82,8 @@ class TangentRun(Accompanied):
         """Tangents go through cuts; other events change velocities or take lengths from where bodies stand."""
         if not isinstance(event, Cut):
             raise ModelError(
-                f"gradient: tangents do not go through {type(event).__name__}; take method='differences', or end before."
+                f"gradient: tangents cannot be continued through {type(event).__name__}; take method='differences', "
+                "or end before it."
             )
         own = [k for k, each in enumerate(self.assembly.schedule) if any(event is one for one in each.events)]
         self.number = own[0] if own and self.system.part > 0.0 else None

@@ -54,11 +54,12 @@ class Code:
 
 def _refuse(written: Any, system: System) -> None:
     if written.led.named:
-        raise ModelError("courses of tables, or in Python, have no formula; take Glued(order=6).")
+        raise ModelError("a course given as a table or as Python code has no formula; take Glued(order=6).")
     for forces in system.forces:
         if hasattr(forces, "corners") and any(len(times) for times in forces.corners(0.0, np.inf)):
             raise ModelError(
-                f"force '{forces.names[0]}' bends at times of its own, over which no formula goes; take Glued()."
+                f"force '{forces.names[0]}' has corners over time (a table or a switch), which a formula cannot "
+                "follow; take Glued()."
             )
 
 

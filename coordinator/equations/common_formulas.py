@@ -275,8 +275,8 @@ class CommonFormulas:
         """Take them from a checkpoint; those that were taken where rows lose their grip have other formulas."""
         if scales.keys() != self.scales().keys() or np.shape(scales["pivots"]) != self.pivots.shape:
             raise ModelError(
-                "Formulas: this checkpoint was taken at a place where rows of joints lose their grip; formulas cannot be written "
-                "there; resume from an earlier one, or run from the start."
+                "Formulas: this checkpoint was taken in a singular configuration, where formulas cannot be written; resume from "
+                "an earlier one, or run from the start."
             )
         self.pivots, self.extents = np.asarray(scales["pivots"]), np.asarray(scales["extents"])
         if self.smallest is not None:

@@ -29,7 +29,8 @@ def without_stops(written: Written) -> Written:
     """What is to move a model, or why it would pass through its stops."""
     if written.open:
         raise NoFormula(
-            f"force '{next(iter(written.open))}' has no formula, as it begins and ends: code would pass through it. Leave it out "
+            f"force '{next(iter(written.open))}' has no formula, because it acts only while its stop is "
+            "reached: generated code would pass through it. Leave it out "
             "(of a robot's file: --set stops=false)."
         )
     return written

@@ -53,8 +53,8 @@ def _without_open_ones(model: Assembly) -> tuple[Assembly, dict[str, str]]:
             force = model.force_edges[name].force
             if forces.ledger[forces.row[name], STORED] > 0.0:
                 raise NoFormula(
-                    f"force '{name}' acts where the model stands, and has no formula, as it begins and ends; leave it out, or "
-                    "let the model begin where it does not act."
+                    f"force '{name}' acts in the initial pose, but has no formula, because its contact opens and closes; leave it "
+                    "out, or start the model where it does not act."
                 )
             numbers = [f"{key}={value}" for key, value in force.to_data().items() if key != "class"]
             left_out[name] = f"{type(force).__name__}({', '.join(numbers)})"
@@ -225,8 +225,8 @@ class _Writer:
                 slope.xreplace(dict.fromkeys(own, sympy.Integer(0))) != 0 and bent
             ):
                 raise NoFormula(
-                    f"body '{stack.names[0]}' has internal constraints that are no quadratic forms of its coordinates, and no "
-                    "formula for how they bend; put another kind of body in its place."
+                    f"body '{stack.names[0]}' has internal constraints that are not quadratic in its coordinates, and no "
+                    "formula for their second derivatives; replace it by another kind of body."
                 )
         if not moves:
             return None

@@ -121,7 +121,7 @@ def consult(simulation: EventContext) -> None:
             body, (variable, value) = system.force_home[name].owners[0], stack.commanded(name)
             if (other := commands.setdefault((body, variable), name)) != name:
                 raise ModelError(
-                    f"commands '{other}' and '{name}' tell one input, '{variable}' of '{body}'; leave one out."
+                    f"commands '{other}' and '{name}' both set the input '{variable}' of '{body}'; leave one of them out."
                 )
             if (stack, name) in due:
                 _command(system, name, body, variable, value)

@@ -169,7 +169,7 @@ def test_what_tangents_do_not_go_through_is_refused():
     model = rail()
     model.at(0.5, Cut("rail"))
     model.at(0.6, Join("rail", Prismatic(axis=(1.0, 0.0)), "ground", "sledge.start"))
-    with pytest.raises(ModelError, match=r"do not go through Join; take method='differences'"):
+    with pytest.raises(ModelError, match=r"cannot be continued through Join; take method='differences'"):
         gradient(model, 0.01, Formulas(), of=place, by=["gravity.0"], until=UNTIL, method="exact")
     breaking = rail()
     breaking.joint_edges["rail"] = breaking.joint_edges["rail"]._replace(breaks_at=Limit(force=5.0, window=0.2))

@@ -193,7 +193,11 @@ def test_a_command_goes_to_a_worker_and_over_a_restart_to_the_same_bits(monkeypa
 
 def test_commands_that_nothing_takes_are_refused_by_name():
     cases = [
-        (Command(by_wheel_or_not, "omega", {}), "disc.hub", r"body 'disc': 'omega' is no input of its FMU \(output\)"),
+        (
+            Command(by_wheel_or_not, "omega", {}),
+            "disc.hub",
+            r"'omega' is not an input of its FMU \(its causality is 'output'\)",
+        ),
         (Command(by_wheel_or_not, "torque", {}), "disc.hub", "has no variable 'torque'"),
         (
             Command(by_wheel_or_not, "mz", {}),
@@ -214,7 +218,7 @@ def test_commands_that_nothing_takes_are_refused_by_name():
     made = model(driven("co-simulation"))  # with signals={"mz": …}
     made.apply("governor", Command(braking, "mz", {"speed": OutputOf("disc", "omega")}, memory=(0.0,)), "disc.hub")
     with (
-        pytest.raises(ModelError, match=r"input 'mz' is told by its course \(signals\) and by commands"),
+        pytest.raises(ModelError, match=r"input 'mz' is set by its course \(signals\) and by commands"),
         Simulation(made, 0.01) as simulation,
     ):
         simulation.run(0.02)
@@ -223,7 +227,7 @@ def test_commands_that_nothing_takes_are_refused_by_name():
 def test_an_input_is_told_by_one_alone():
     """A port, a connection, a course or commands."""
     body = Fmu(made_fmus.rigid(), ports={"hub": made_fmus.port()}, dimension=2, signals={"fx": Sine(1.0, 1.0)})
-    with pytest.raises(ModelError, match=r"input 'fx' is told by port 'hub' and by its course"):
+    with pytest.raises(ModelError, match=r"input 'fx' is set by port 'hub' and by its course"):
         Simulation(model(body), 0.01)
     wired = {"files": {"one": made_fmus.rigid(), "two": made_fmus.rigid()}, "connections": {"one.mz": "two.omega"}}
     names = {"position": ("one.px", "one.py"), "velocity": ("one.pvx", "one.pvy"), "force": ("one.fx", "one.fy")}
@@ -231,7 +235,7 @@ def test_an_input_is_told_by_one_alone():
     body = Fmu(wired["files"], connections=wired["connections"], ports={"hub": port}, dimension=2)
     made = model(body)
     made.apply("torque", Command(by_wheel_or_not, "one.mz"), "disc.hub")
-    with pytest.raises(ModelError, match=r"input 'one.mz' is told by the connection from 'two.omega' and by commands"):
+    with pytest.raises(ModelError, match=r"input 'one.mz' is set by the connection from 'two.omega' and by commands"):
         Simulation(made, 0.01).run(0.02)
 
 
@@ -239,7 +243,7 @@ def test_two_commands_do_not_tell_one_input():
     made = model(driven("co-simulation", signals={}))
     made.apply("one", Command(by_wheel_or_not, "mz", every=3), "disc.hub")
     made.apply("two", Command(by_wheel_or_not, "mz"), "disc.hub")
-    with pytest.raises(ModelError, match="commands 'one' and 'two' tell one input, 'mz' of 'disc'"):
+    with pytest.raises(ModelError, match="commands 'one' and 'two' both set the input 'mz' of 'disc'"):
         Simulation(made, 0.01).run(0.02)
 
 
@@ -287,7 +291,7 @@ def test_what_is_no_whole_number_is_refused_where_one_is_wanted(variable, wanted
     made = model(driven("co-simulation", signals={}))
     made.apply("half", Command(half, variable), "disc.hub")
     with (
-        pytest.raises(ModelError, match=f"variable '{variable}' is of type .* and is told 0.5; give {wanted}"),
+        pytest.raises(ModelError, match=f"variable '{variable}' is of type .* and cannot be 0.5; give {wanted}"),
         Simulation(made, 0.01) as simulation,
     ):
         simulation.run(0.02)

@@ -130,7 +130,7 @@ def test_parameters_of_ssp_files_are_in_the_units_that_they_say(tmp_path):
     ("given", "wires", "said"),
     [
         ({"u1": 'value="5" unit="K"'}, "", "given in 'K', which is of another kind than 'mm/s'"),
-        ({"u1": 'value="5" unit="in/s"'}, "", "given in 'in/s', a unit that is nowhere defined"),
+        ({"u1": 'value="5" unit="in/s"'}, "", "given in 'in/s', a unit that the file does not define"),
         ({}, WIRE.format(1, 2) + WIRE.format(3, 2), r"two connections go into 'two.u\[2\]'"),
     ],
 )

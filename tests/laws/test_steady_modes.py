@@ -232,9 +232,9 @@ def test_what_does_not_go_on_is_refused_by_name():
         mass=1.0, inertia=(0.02, 0.04, 0.03), centre=(0, 0, 0.3), ports={"hub": (0, 0, 0.3)}, velocity=(1.5, 0, 0),
         angular_velocity=(0, 5.0, 0),
     )  # fmt: skip
-    with pytest.raises(ModelError, match="body 'disc' moves so that the model soon looks otherwise"):
+    with pytest.raises(ModelError, match="body 'disc' changes the shape of the model as it moves"):
         modes(falling, steady=True)
-    with pytest.raises(ModelError, match="seek=True is for joints that lock places"):
+    with pytest.raises(ModelError, match="seek=True needs joints that lock positions"):
         modes(scenarios.load("bicycle"), steady=True, seek=True)
 
 
@@ -390,4 +390,4 @@ def test_the_command_tells_them_and_refuses_what_does_not_go_on():
     fast = runner.invoke(app, ["modes", "bicycle", "--steady", "--set", "speed=7"])
     assert "It does not go on so" in fast.output
     nudged = runner.invoke(app, ["modes", "bicycle", "--steady", "--set", "nudge=0.2"])
-    assert nudged.exit_code != 0 and "moves so that the model soon looks otherwise" in " ".join(nudged.output.split())
+    assert nudged.exit_code != 0 and "changes the shape of the model as it moves" in " ".join(nudged.output.split())

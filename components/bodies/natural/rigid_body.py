@@ -81,7 +81,7 @@ class RigidBody(BatchedBody):
         )
         if np.any(ranks != ranks[0]):
             raise ModelError(
-                f"RigidBody: bodies of ranks {np.unique(ranks).tolist()}; lay out those of one rank together."
+                f"RigidBody: bodies of ranks {np.unique(ranks).tolist()}; lay out only bodies of one rank together."
             )
         if len(found := {body.basis for body in bodies}) > 1:
             raise ModelError(f"RigidBody: bodies in the bases {sorted(found)}; lay out those of one basis together.")

@@ -93,7 +93,7 @@ class Sender:
         elif isinstance(value, float | int | str):  # of somebody's subclass
             self._put(next(plain(value) for plain in (float, int, str) if isinstance(value, plain)), parts, chunks)
         else:
-            raise ModelError(f"{value!r} ({type(value).__name__}) is not plain data, so it cannot be said.")
+            raise ModelError(f"{value!r} ({type(value).__name__}) is not plain data, so it cannot be sent.")
 
     def _token(self, array: Any) -> str:
         """An array in a form."""
@@ -101,7 +101,7 @@ class Sender:
         known = next((char for char, dtype in KINDS.items() if dtype == array.dtype), None)
         if known is None or array.ndim > MAX_DIMENSIONS:
             raise ModelError(
-                f"an array of {array.dtype} and shape {array.shape} cannot be said; give float64, int64, uint8 or bool in at most "
+                f"an array of {array.dtype} and shape {array.shape} cannot be sent; give float64, int64, uint8 or bool in at most "
                 f"{MAX_DIMENSIONS} dimensions."
             )
         self._tokens[kind, array.shape] = f'[2,"{known}"{"".join(f",{n}" for n in array.shape)}]'
@@ -117,26 +117,26 @@ class Listener:
     def unpacked(self, said: bytearray) -> Any:
         """What was said; its arrays are its own and may be written to."""
         if len(said) < HEAD.size:
-            raise BadPayload("what is said along a line is cut off.")
+            raise BadPayload("a message on a direct line is cut off.")
         number, length = HEAD.unpack_from(said)
         start = HEAD.size + length
         if length:
             found = self._read(bytes(said[HEAD.size : start]))
             if number != UNKEPT:
                 if number != len(self._forms) or number >= MAX_FORMS:
-                    raise BadPayload(f"form {number} of what is said along a line is none that was to come.")
+                    raise BadPayload(f"a message on a direct line defines form {number} out of order.")
                 self._forms[number] = found
         else:
             found = self._forms.get(number) or self._unknown(number)
         fill, size = found
         if len(said) - start != size:
             raise BadPayload(
-                f"what is said along a line has {len(said) - start} bytes of numbers, where {size} belong."
+                f"a message on a direct line has {len(said) - start} bytes of numbers; its form needs {size}."
             )
         return fill(said[start:])
 
     def _unknown(self, number: int) -> Any:
-        raise BadPayload(f"form {number} of what is said along a line has not been told.")
+        raise BadPayload(f"a message on a direct line refers to form {number}, which was never sent.")
 
     def _read(self, text: bytes) -> tuple[Filled, int]:
         try:
@@ -149,7 +149,7 @@ class Listener:
 def _filled(form: Any, at: int, depth: int) -> tuple[Filled, int]:
     """How a form is filled with numbers that begin at a byte, and where they end."""
     if depth > MAX_DEPTH:
-        raise BadPayload(f"what is said along a line is nested more than {MAX_DEPTH} levels deep.")
+        raise BadPayload(f"a message on a direct line is nested more than {MAX_DEPTH} levels deep.")
     if form is None or isinstance(form, str | int):
         return (lambda numbers: form), at
     if isinstance(form, dict):
@@ -173,7 +173,7 @@ def _array(form: Any, at: int) -> tuple[Filled, int]:
     good = isinstance(form, list) and len(form) >= 2 and form[0] == ARRAY and form[1] in KINDS
     shape = tuple(form[2:]) if good else ()
     if not good or len(shape) > MAX_DIMENSIONS or not all(type(n) is int and 0 <= n < 1 << 40 for n in shape):
-        raise BadPayload(f"{str(form)[:80]} in a form stands for nothing.")
+        raise BadPayload(f"{str(form)[:80]} in the form of a message has no meaning.")
     kind = KINDS[form[1]]
     size = prod(shape) * kind.itemsize
     return (lambda numbers: np.ndarray(shape, kind, numbers, at)), at + size + -size % 8

@@ -99,7 +99,7 @@ def encode_message(
     told = {name: _short(value) for name, value in (data or {}).items()}
     encoded = json.dumps(told, allow_nan=False).encode()
     if not _fits(told, FIELDS.get(kind)) or len(encoded) > MAX_DATA_BYTES:
-        raise ValueError(f"nobody listens to the message {kind!r} with {encoded[:MAX_BRIEF_LENGTH].decode()}.")
+        raise ValueError(f"no handler is known for the message {kind!r} with {encoded[:MAX_BRIEF_LENGTH].decode()}.")
     return [kind.encode(), encoded, payload, second_payload]
 
 

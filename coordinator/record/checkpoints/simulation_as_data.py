@@ -201,7 +201,9 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
     system.elements = revived(data["elements"], columns["elements"], "checkpoint, elements", like)
     if not system.elements.capacity <= data["room"] <= MAX_ELEMENTS:
         used = system.elements.capacity
-        raise ModelError(f"checkpoint: {used} elements are in use, and there cannot be room for {data['room']}.")
+        raise ModelError(
+            f"checkpoint: room for {data['room']} elements, of which {used} are in use; the file is damaged."
+        )
     if data["room"] > system.elements.capacity:
         system.elements.grow(data["room"])
     for name in COUNTS:
