@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from coordinator.engine.program import TickProgram
 from coordinator.system import System
 from modular.component import Component
+from modular.elements import Array
 from modular.errors import CouplingError
 from modular.force import Force
 from modular.names import first_few
@@ -59,6 +60,10 @@ class Coupling(Component):
 
     def restore_state(self, system: System, state: Mapping[str, Any]) -> None:
         """Go back to that state, once configured."""
+
+    def missed(self, system: System) -> Array | None:
+        """What its steps have left out of each of the models that stand here [m]; None where samples are to tell of it."""
+        return None
 
     def counters(self, system: System) -> dict[str, float]:
         """What it counted on the way, by name, for the timings of a run."""

@@ -1,8 +1,9 @@
 """Numbers of a model from what was measured: least squares, every step an ensemble (least_squares.py).
 
-Residuals are what a run says less what was measured, in standard deviations. The answer comes with its covariance, which is the
-bound of Cramér and Rao where noise is normal and the model is right, and with the combinations of numbers that the recordings do
-not tell apart: directions in which residuals hardly change.
+Residuals are what a run says less what was measured, in standard deviations. Their derivatives are differences of runs over up to
+twice the step, where there are samples at the same times and these runs say the same to a hundredth. The answer comes with its
+covariance, which is the bound of Cramér and Rao where noise is normal and the model is right, and with the combinations of numbers
+that the recordings do not tell apart: directions in which residuals hardly change.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ UNKNOWN = 1.0  # standard deviation of a combination, as a share of its size, fr
 BLIND = 1e-7  # of the largest singular value: below it differences are rounding
 BEGINNING = 0.25  # of all samples: the part from which numbers are found first
 BEGINNING_GAIN = 4.0  # of the mean square: less is the end there
+COARSER = 2  # times the step, at most: derivatives are differences of runs over steps so much longer, where these say the same
+COARSE = 0.01  # of how far recordings spread: by so much these runs may differ
 SAMPLES_PER_NUMBER = 3  # that it has to have at least
 NAMED = 0.1  # least part of a number in a combination that is told
 
@@ -124,6 +127,11 @@ class _Problem:
         if not self.recordings:
             raise ModelError("identify: give at least one Recording of what was measured.")
         self.models = [_with(self.model, each.numbers) for each in self.recordings]
+        self.coarse = self._coarse()
+        self.known: tuple[Array, list[Array | None]] = (
+            np.empty((0, 0)),
+            [],
+        )  # places at which residuals were asked for last
         self.measured = [np.asarray(each.values, float) for each in self.recordings]
         self.there = [np.isfinite(values) for values in self.measured]
         self.sigmas = [
@@ -201,15 +209,62 @@ class _Problem:
 
     def look(self, offsets: Array, *, roughly: bool) -> tuple[Array, Array]:
         """Residuals of all recordings, and their derivatives; differences go one way where that is enough."""
-        order = 1 if roughly else 2
+        if roughly and self.coarse is not None:
+            residual = self._here(offsets)
+            found = self._over_longer_steps(offsets, *self.coarse) if residual is not None else None
+            if found is not None and residual is not None and self._alike(found[0], residual):
+                return residual, found[1]
+            self.coarse = None  # nor elsewhere
+        return self._look(offsets, 1 if roughly else 2, self.dt, self.record_every)
+
+    def _look(self, offsets: Array, order: int, dt: float, every: int) -> tuple[Array, Array]:
         found = [
             derivatives(
-                model, self.dt, self.coupling, partial(self._residual, k), self.ways, offsets, self.until, order,
-                self.record_every, self.method,
+                model, dt, self.coupling, partial(self._residual, k), self.ways, offsets, self.until, order, every, self.method,
             )
             for k, model in enumerate(self.models)
         ]  # fmt: skip
         return np.concatenate([each.value for each in found]), np.concatenate([each.jacobian for each in found])
+
+    def _coarse(self) -> tuple[float, int] | None:
+        """A longer step with samples at the same times, and ticks between these; None where this step alone will do.
+
+        Events and breaking joints go by ticks.
+        """
+        ticks, every = round(self.until / self.dt), -(-self.record_every // COARSER)
+        by_ticks = any(
+            model.schedule or any(edge.breaks_at is not None for edge in model.joint_edges.values())
+            for model in self.models
+        )
+        if self.method != DIFFERENCES or every == self.record_every or ticks % self.record_every or by_ticks:
+            return None
+        return self.dt * self.record_every / every, every
+
+    def _over_longer_steps(self, offsets: Array, dt: float, every: int) -> tuple[Array, Array] | None:
+        """Residuals and derivatives; None where a variant does not come to its end."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RunWarning)  # what is answered is of the step that was asked for
+            try:
+                return self._look(offsets, 1, dt, every)
+            except ModelError:
+                return None
+
+    def _here(self, offsets: Array) -> Array | None:
+        """Residuals at one place, which may have been asked for just now."""
+        places, found = self.known
+        for place, residual in zip(places, found, strict=True):
+            if np.array_equal(place, offsets):
+                return residual
+        return self.residuals(offsets[None, :])[0]
+
+    def _alike(self, one: Array, other: Array) -> bool:
+        """Whether two runs differ by little beside how far recordings spread, all in standard deviations."""
+        known = (np.ma.masked_invalid(values) for values in self.measured)
+        spread = [
+            np.asarray((values - (values.mean(axis=0) if values.ndim else values)) / sigma)[there]
+            for values, there, sigma in zip(known, self.there, self.sigmas, strict=True)
+        ]
+        return bool(np.linalg.norm(one - other) <= COARSE * np.linalg.norm(np.concatenate(spread)))
 
     def residuals(self, places: Array) -> list[Array | None]:
         """Of all recordings, at several places; None where one does not come to its end, or is no model."""
@@ -231,7 +286,11 @@ class _Problem:
                 if place not in ensemble.retired:
                     parts[i].append(self._residual(k, ensemble.run_of(place, judged=False)))
         whole = [np.concatenate(own) if len(own) == len(self.models) else None for own in parts]
-        return [each if each is not None and np.isfinite(each).all() else None for each in whole]
+        self.known = (
+            np.array(places),
+            [each if each is not None and np.isfinite(each).all() else None for each in whole],
+        )
+        return self.known[1]
 
     def answer(self, offsets: Array, residual: Array, jacobian: Array, iterations: int) -> Identified:
         """What was found, and what is known of it."""

@@ -34,6 +34,7 @@ class Told:
     estimate: dict[str, Any] | None = None  # about how far it is off; None: to be found from the samples
     reason: str = ""  # why it was retired; nothing where it came to its end
     component: str = ""  # the body or joint to look at first
+    missed: float | None = None  # what its steps left out [m], where the method tells
     tick: int = 0  # the tick that it reached, or in which it went wrong
 
 

@@ -197,7 +197,7 @@ def _estimate(segments: list[Segment], told: Told, model: Any, coupling: Couplin
     beta = largest_beta(coupling, model.bodies)
     recorded = Recorded(taken, told.forms, model.bodies, dt, np.asarray(model.gravity), beta, coupling.at_once)
     rises = order_of(coupling, model, model) == coupling.declared_order
-    return Evidence().estimate(recorded, coupling.declared_order, least=not rises)
+    return Evidence().estimate(recorded, coupling.declared_order, least=not rises, missed=told.missed)
 
 
 def ticks_of(pieces: list[Piece]) -> Indices:

@@ -144,7 +144,7 @@ def run_stacked(
                 simulation.schedule.dry_run_done = True  # the first variant has compiled what its events need
                 begun = simulation.tick < round(until / simulation.dt)
                 simulation.past.given.leave_untold()  # a run of one tells of the model
-                run = simulation.run(until)
+                run, missed = simulation.run(until), coupling.missed(system)
                 if found_forces(system) or system.groups:  # an event has brought some
                     raise Apart([[k] for k in which])
         except Diverged as error:
@@ -159,7 +159,9 @@ def run_stacked(
     for warning in caught:
         text, found = names.sentence(str(warning.message))
         heard.append((found, _said(warning, text)))
-    return Piece(list(run.segments), ToldTogether(run, which, names), MARK, float(run.timings.get("seconds", 0.0)))
+    return Piece(
+        list(run.segments), ToldTogether(run, which, names, missed), MARK, float(run.timings.get("seconds", 0.0))
+    )
 
 
 def _said(warning: warnings.WarningMessage, text: str) -> warnings.WarningMessage:

@@ -9,6 +9,7 @@ from typing import Any
 from coordinator.ensemble.copies import Names
 from coordinator.ensemble.pieces import Told
 from coordinator.record.run import Run
+from modular.elements import Array
 from modular.tiles import name_in
 
 CHANGES = ("cut", "break", "join", "add", "remove", "apply")  # kinds of events that change a model
@@ -18,7 +19,9 @@ Entry = Mapping[str, Any]
 class ToldTogether(Mapping[int, Told]):
     """Of each variant what it would have told alone; all of them came to their end."""
 
-    def __init__(self, run: Run, which: Sequence[int], names: Names) -> None:
+    def __init__(self, run: Run, which: Sequence[int], names: Names, missed: Array | None) -> None:
+        """`missed`: what steps left out of each [m], where the method tells."""
+        self._missed = {} if missed is None else dict(zip(which, missed.tolist(), strict=True))
         self._which, self._names = tuple(which), names
         self._numbers = frozenset(which)
         self._tick = int(run.settings["ticks"])
@@ -61,7 +64,8 @@ class ToldTogether(Mapping[int, Told]):
             if variant in owners
         ]
         forms = {name: names.in_model(self._forms[name_in(name, variant)], variant) for name in self._formed[variant]}
-        return Told(list(self._events.get(variant, [])), margins, forms, tick=self._tick)
+        missed = self._missed.get(variant)
+        return Told(list(self._events.get(variant, [])), margins, forms, missed=missed, tick=self._tick)
 
     def _entry(self, entry: Entry, tables: dict[str, dict[int | None, list[str]]], variant: int) -> dict[str, Any]:
         """An entry as this variant would have it."""

@@ -94,6 +94,8 @@ class Formulas(Whole):
         super().settle(system, dt, touched)
         common: CommonFormulas = system.cache["formulas"]
         system.memory["powers"] = common.motions.powers[: len(common.models)].copy()
+        if "missed" in before:
+            system.memory["missed"] = before["missed"]
         if system.companion is not None:
             system.companion.settled(system, before, system.time(dt))
 
@@ -167,6 +169,7 @@ class Formulas(Whole):
             "a": state.a,
             "multipliers": state.multipliers,
             "powers": powers,
+            "missed": system.memory.get("missed", 0.0) + common.motions.missed[: len(common.models)],
             **along,
             **passages.pack(held),
             **kept(parts),
@@ -175,6 +178,10 @@ class Formulas(Whole):
         books: Books = system.cache["books"]
         books.account(system, h)
         return None
+
+    def missed(self, system: System) -> Array | None:
+        """What steps have left out of each model that stands here [m], all of them together, by what each has told."""
+        return np.asarray(system.memory["missed"][:, 0]) if "missed" in system.memory else None
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:
         """A smaller step, or another coupling where formulas change from place to place."""

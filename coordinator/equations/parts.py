@@ -46,15 +46,17 @@ def divide(
     while not right and parts <= MOST:
         for name in STATE:
             getattr(motions, name)[k] = one[name]
-        works, right, most = np.zeros(motions.works.shape[1]), True, 0.0
+        works, missed = np.zeros(motions.works.shape[1]), np.zeros(motions.missed.shape[1])
+        right, most = True, 0.0
         for part in range(parts):
             begin, end = time + h * part / parts, time + h * (part + 1) / parts
             common.step_of(k, begin, end - begin)
             works += motions.works[k]
+            missed += motions.missed[k]
             most, right = max(most, float(motions.haste[k, 0])), not too_long_for(common, share, slice(k, k + 1))[0]
             if not right:
                 break
-        motions.works[k] = works
+        motions.works[k], motions.missed[k] = works, missed
         parts *= 1 if right else MORE
     return max(1, parts // MORE if not right or MORE * most < EASY else parts)
 

@@ -27,7 +27,7 @@ FALLEN = 0.5  # of what it was at the last tick: then it is
 LONGEST = 16.5  # ticks that one step may go over
 BEYOND = 1.5  # times the way from where a model set out to where it is held: how far beyond is looked
 GRIP = 1e-3  # of the largest singular value of G^T: directions with less are left to what stood there
-KEPT = (*STATE, "multipliers", "errors", "guards", "more", "works")
+KEPT = (*STATE, "multipliers", "errors", "guards", "more", "works", "missed")
 
 Held = dict[int, dict[str, Any]]  # by model: where the last good tick ended, and what has been booked since
 
@@ -73,6 +73,9 @@ class Passages:
         long[[*held, *beside]] = False  # there accelerations are rounding, and parts would set out from it
         for k in map(int, np.flatnonzero(long) if common.system.companion is None else ()):
             parts[k] = divide(common, k, self._start(start, k, time), time, h, max(MORE, int(parts[k])), share)
+        motions.missed[beside] = (
+            0.0  # what the next step misses that goes over such a place from where this one set out is all
+        )
         found: Held = {}
         for k in map(int, beside):
             known = held.get(k)

@@ -4,7 +4,9 @@
     [G  0  ] [lambda] = [gamma]                                                              Séguy 2003, (II.29)
 
 Each number that comes up on the way gets a name, so that formulas stay as short as the work: a chain of N rods takes operations in
-proportion to N. Coordinates go first, body by body, then rows, those with few neighbours before others. Which rows depend on others
+proportion to N. Coordinates go first, body by body, then rows, those with few neighbours before others. A coordinate of which
+next to nothing is left once others of its body have gone, as where all mass sits between two ends, waits and goes among the rows
+that hold it: divided by so little, rows would be rounding. Which rows depend on others
 is found out with numbers, where the model stands; what is divided by is kept (`pivots`), for it must not become nothing elsewhere.
 """
 
@@ -26,6 +28,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 
 GOOD_PIVOT = 0.1  # of what stood there before other rows went: rows with less wait
+WEAK = 2e-3  # of what stood there before other coordinates went: coordinates with less wait
 NO_PIVOT = 1e-9  # of that: rows with less depend on others
 LOST_PIVOT = 1e-9  # of what it is where the model stands: rows depend on others that did not there
 LOOSE = (
@@ -211,7 +214,7 @@ class Elimination:
     """The matrix row by row, as it shrinks."""
 
     def __init__(self, solved: Solved, written: Written) -> None:
-        self.solved, self.n = solved, len(written.coordinates)
+        self.solved, self.written, self.n = solved, written, len(written.coordinates)
         self.count = self.n + len(written.constraints)
         self.owners = [
             name for name, own in written.columns.items() for _ in range(own.stop - own.start)
@@ -243,20 +246,38 @@ class Elimination:
 
     def run(self) -> list[Any]:
         """Accelerations and multipliers."""
-        for k in range(self.n):
-            self._eliminate(k)
-        left = set(range(self.n, self.count))
-        before = {k: abs(self._value(k)) for k in left}
+        stood = {k: abs(self._value(k)) for k in range(self.n)}
+        weak = {k for k in range(self.n) if not self._goes(k, WEAK * stood[k])}
+        left = weak | set(range(self.n, self.count))
+        before = {k: stood[k] if k in weak else abs(self._value(k)) for k in left}
         self.solved.seen = [self.rows[k].get(k, sympy.Integer(0)) for k in range(self.n, self.count)]
         while left:
+            if weak:  # what is held by these alone stands there once they have gone
+                before |= {k: max(before[k], abs(self._value(k))) for k in left if k >= self.n}
             k, share = self._next(left, before)
             left.remove(k)
-            if share <= NO_PIVOT:
+            if share <= NO_PIVOT and k >= self.n:
                 self._leave_out(k)
             else:
                 self.solved.pivots.append(Pivot(self.rows[k][k], self._value(k), self.owners[k]))
                 self._eliminate(k)
+        if weak and self.solved.dependent:
+            self.solved.seen = self._seen()
         return self._back([own for _, own, _ in self.done])
+
+    def _goes(self, k: int, least: float) -> bool:
+        """Eliminate a coordinate, unless less than that is left of it."""
+        if abs(self._value(k)) < least:
+            return False
+        self._eliminate(k)
+        return True
+
+    def _seen(self) -> list[Any]:
+        """-G M^-1 G^T of each row by itself, where coordinates have waited for rows."""
+        other = Elimination(self.solved, self.written)
+        for k in range(self.n):
+            other._eliminate(k)
+        return [other.rows[k].get(k, sympy.Integer(0)) for k in range(self.n, self.count)]
 
     def again(self, right: list[Any]) -> list[Any]:
         """The solution for another right-hand side, by the same factors."""

@@ -86,18 +86,23 @@ class Evidence:
         self._slid: dict[str, tuple[float, float]] = {}  # ways [m] and angles [rad]
         self._behind: dict[str, Behind] = {}
 
-    def estimate(self, recorded: Recorded, order: int | None, *, least: bool = False) -> Estimate | None:
-        """How far the run is off; None where there is nothing to judge by. `least`: forces begin and end inside ticks."""
+    def estimate(
+        self, recorded: Recorded, order: int | None, *, least: bool = False, missed: float | None = None
+    ) -> Estimate | None:
+        """How far the run is off; None where there is nothing to judge by.
+
+        `least`: forces begin and end inside ticks. `missed`: what steps left out of paths [m], where the method has told.
+        """
         segments = recorded.segments
-        mark = (segments[-1], segments[-1].used, len(segments)) if segments else None
+        mark = (segments[-1], segments[-1].used, len(segments), missed) if segments else None
         if mark is None or (self._last[0] is not None and same(self._last[0], mark)):
             return self._last[1] if mark is not None else None
         with np.errstate(all="ignore"):  # what has diverged says so itself
-            found = self._judged(recorded, order, least)
+            found = self._judged(recorded, order, least, missed)
         self._last = (mark, found)
         return found
 
-    def _judged(self, recorded: Recorded, order: int | None, least: bool) -> Estimate | None:
+    def _judged(self, recorded: Recorded, order: int | None, least: bool, missed: float | None) -> Estimate | None:
         if not self._goes_on(recorded.segments):
             self._forget()
         segments, dt = recorded.segments, recorded.dt
@@ -129,7 +134,9 @@ class Evidence:
             return None
         spun = twist / GYROSCOPIC_DIVISOR * SAGITTA_DIVISOR ** (2.0 / (order or 2))  # as a bend that errs as much
         parts = (way / extent, gave, slid, taken, lost, max(bend / extent, spun), bending / extent)
-        return Estimate.of(extent, *parts, order, least=least, moved=moved, **most)
+        if missed is not None:
+            missed = missed / extent if np.isfinite(missed) else 1.0
+        return Estimate.of(extent, *parts, order, missed, least=least, moved=moved, **most)
 
     def _latest(self, extent: float) -> dict[str, Any]:
         """The wall behind which things fall back most, and by what share of the extent."""
@@ -245,7 +252,7 @@ def fallen_behind(names: Sequence[str], series: Mapping[str, Array], at: int, ju
     return {name: Behind(way, turn, key != "late") for name, (way, turn) in delays}
 
 
-def same(before: tuple[Segment, int, int], now: tuple[Segment, int, int]) -> bool:
+def same(before: tuple[Any, ...], now: tuple[Any, ...]) -> bool:
     """Whether nothing has come, nor been taken back."""
     return before[0] is now[0] and before[1:] == now[1:]
 

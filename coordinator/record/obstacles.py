@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
@@ -82,6 +84,27 @@ def foreign_sources(parts: Parts) -> dict[str, str]:
     return found
 
 
+def sources_of(parts: Parts) -> dict[str, str]:
+    """The same, and a digest of every file that a component names: programs such as FMUs, and modules of "module:function"."""
+    found = foreign_sources(parts)
+    for component in (value for _, value in parts if isinstance(value, Component)):
+        for field in type(component).names_functions:
+            named = getattr(component, field)
+            for text in named.values() if isinstance(named, Mapping) else [named]:
+                if not isinstance(text, str):
+                    continue
+                module, told, _ = text.partition(":")
+                with suppress(ImportError, ValueError):
+                    if Path(text).is_file():
+                        found[f"file {text}"] = digest_of_files([Path(text)], Path(text).parent)
+                    elif told and module.partition(".")[0] not in OWN_PACKAGES and (spec := find_spec(module)):
+                        path = Path(spec.origin or "")
+                        found[f"source of {module}"] = (
+                            digest_of_files([path], path.parent) if path.is_file() else "unknown"
+                        )
+    return found
+
+
 def source_of(value: Any, known: Container[str] = ()) -> dict[str, str]:
     """A digest of the file that defines a function, or the class of a component, unless it is ours or known."""
     module = type(value).__module__ if isinstance(value, Component) else getattr(value, "__module__", None) or ""
@@ -92,7 +115,7 @@ def source_of(value: Any, known: Container[str] = ()) -> dict[str, str]:
     return {name: digest_of_files([path], path.parent) if path.is_file() else "unknown"}
 
 
-def parts_of(assembly: Assembly, coupling: Component) -> list[tuple[str, Any]]:
+def parts_of(assembly: Assembly, coupling: Component | None) -> list[tuple[str, Any]]:
     """Every component and every function in a model, each with the words for whose it is."""
     found: list[tuple[str, Any]] = []
     _look_into("the coupling", coupling, found)

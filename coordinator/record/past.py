@@ -227,7 +227,9 @@ class Past:
         # a tick in which a body turns by a radian is seen by no sample
         least = least or coupling.counters(simulation.system).get("parts", 0.0) > 0.0
         try:
-            found = self.evidence.estimate(recorded, coupling.declared_order, least=least or not rises)
+            each = coupling.missed(simulation.system)
+            missed = None if each is None else float(each.max(initial=0.0))
+            found = self.evidence.estimate(recorded, coupling.declared_order, least=least or not rises, missed=missed)
         except ModelError:  # a black box whose worker has gone
             return None
         if found is not None and self.controlled.get("ticks") == simulation.tick:

@@ -8,7 +8,8 @@ As shares of the extent L of the model, over the whole run; where nothing moves 
     swallowed  energy that joints took for good which should take none, but for ringing after a blow; what the books of forces
                leave open beyond a thousandth of what their dampers took; and what came or went within bodies that have no damping;
                over the largest kinetic energy: half of it lacks in the speed
-    bent       what a step of order p leaves out where paths bend: (a dt^2 / L)^(p/2) / 8, a the largest acceleration; what flies
+    bent       what a step of order p leaves out where paths bend: (a dt^2 / L)^(p/2) / 8, a the largest acceleration, or what the
+               method says that its steps left out (Formulas); what flies
                freely bends about its mass centre alone, which falls as it should at every step; L is how far anything moves, where
                that is less and it swings to and fro: then it errs in its pace
     late       by how much walls that are as stiff as the step allows let things fall behind: they give way for some ticks, and what
@@ -130,18 +131,23 @@ class Estimate:
         bend: float,
         bending: float,
         order: int | None,
+        missed: float | None = None,
         **most: Any,
     ) -> Estimate:
-        """From what was seen: `taken` by joints, `lost` by forces and within bodies, `bend` as a dt^2 / L; ways over L."""
-        bent = left_out(bend, order)
+        """From what was seen: `taken` by joints, `lost` by forces and within bodies, `bend` as a dt^2 / L; ways over L.
+
+        `missed`: what steps left out of paths, over L, where the method tells.
+        """
+        bent = left_out(bend, order) if missed is None else missed
         counted = [taken, *([lost] if lost.share > BENDING_LOSS_FACTOR * bent else [])]
         parts = (gave * (1.0 + 0.5 * way), slid * (1.0 + 0.5 * way), 0.5 * sum(loss.share for loss in counted) * way)
         worst = max(counted, key=lambda loss: loss.most)
         largest: dict[str, Any] = {"taker": worst.name, "kind": worst.kind, "loss": worst.most, "struck": worst.struck}
         found = cls(
-            extent, parts[0], parts[1], parts[2], bent * bending, way=way * extent, **largest, order=order, **most
-        )
-        if not found.turned_back:
+            extent, parts[0], parts[1], parts[2], bent * bending if missed is None else missed, way=way * extent, **largest,
+            order=order, **most
+        )  # fmt: skip
+        if missed is not None or not found.turned_back:
             return found
         # what swings on a small way errs in its pace, at most by as much as it moves
         size = min(1.0, found.moved / extent)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coordinator.record.fingerprint import versions
+from coordinator.record.obstacles import parts_of, sources_of
 from modular.errors import ModelError
 from scenarios.steps import DEFAULT_DURATION, WHOLE_RATIO_TOLERANCE, divides, read_steps
 from scenarios.study.cases import Case
@@ -95,12 +96,14 @@ def read_grid(
 
 
 def model_digest(assembly: Assembly, scenario: str) -> str:
-    """Changes with the model, with a file that it comes from, and with the program that runs it."""
+    """Changes with the model, with a file that it comes from, with those that it names, and with the program that runs it."""
     digest = hashlib.blake2b(digest_size=12)
     digest.update(json.dumps(assembly.to_data(), sort_keys=True).encode())
     if Path(scenario).is_file():
         digest.update(Path(scenario).read_bytes())
     digest.update(json.dumps(versions(), sort_keys=True).encode())
+    if named := sources_of(parts_of(assembly, None)):
+        digest.update(json.dumps(named, sort_keys=True).encode())
     return digest.hexdigest()
 
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 import scenarios
-from components.forces import SpringDamper
+from components.forces import Law, Load, SpringDamper
 from coordinator import Ensemble, Simulation
 from coordinator.ensemble import on_cluster, samples
 from modular.errors import ModelError, VerdictWarning
@@ -117,11 +117,54 @@ def test_a_folder_is_gone_on_from_and_another_ensemble_is_refused(tmp_path, monk
     assert again.done == 5 and [again.run_of(k).digest for k in range(5)] == [fresh.run_of(k).digest for k in range(5)]
     first.run(until=0.1)  # the same one goes on too
     assert first.run_of(4).digest == fresh.run_of(4).digest
-    with pytest.raises(ModelError, match="holds another ensemble"):
+    with pytest.raises(
+        ModelError, match=r"another ensemble.*: vary\.upper\.masses\.0 was 5 values, 0\.5 to 2\.0 and is 3 values"
+    ):
         swing(**settings, vary={"upper.masses.0": [1.0, 2.0, 3.0]}).run(until=0.1)
     damaged = next((tmp_path / "swing").glob("block-000000*.npz"))
     damaged.write_bytes(damaged.read_bytes()[:-7] + b"damaged")
     assert swing(**settings).run(until=0.1).run_of(0).digest == fresh.run_of(0).digest
+
+
+def push(t, x, v):
+    return (0.3, -0.2)
+
+
+def test_a_folder_that_was_begun_with_anything_else_is_refused_with_what_that_is(tmp_path, monkeypatch):
+    """Model, settings, versions, and a function that stands elsewhere: results of two of them never mix."""
+    monkeypatch.syspath_prepend(tmp_path)
+    pushing = tmp_path / "pushing_the_swing.py"
+    pushing.write_text("def push(t, x, v):\n    return (0.3, -0.2)\n", encoding="utf-8")
+
+    def begin(until=0.1, keep="all", dt=1e-3, coupling="penalty", law="pushing_the_swing:push"):
+        model = scenarios.load("double-pendulum")
+        model.apply("push", Load(Law(law)), "lower.end")
+        one = Ensemble(model, dt, coupling, vary={"upper.masses.0": [1.0, 2.0]}, record_to=tmp_path / "kept")
+        one.folder.begin(one.variants, one.coupling, one.settings, until, keep)
+
+    begin()
+    begin()
+    with pytest.raises(ModelError, match="a function that cannot be imported under its name"):
+        begin(law=lambda t, x, v: (0.3, -0.2))
+    for change, words in (
+        ({"until": 0.2}, r"until was 0\.1 and is 0\.2"),
+        ({"keep": "final"}, 'keep was "all" and is "final"'),
+        ({"dt": 2e-3}, r"settings\.dt was 0\.001 and is 0\.002"),
+        ({"coupling": "glued"}, r"coupling\.class was "),
+        ({"law": push}, r"model\.forces\.push\.force\.function was "),
+    ):
+        with pytest.raises(ModelError, match=words):
+            begin(**change)
+    pushing.write_text("def push(t, x, v):\n    return (0.3, -0.1)\n", encoding="utf-8")
+    with pytest.raises(
+        ModelError, match=r"holds another ensemble than this one: sources\.source of pushing_the_swing was "
+    ):
+        begin()
+    pushing.write_text("def push(t, x, v):\n    return (0.3, -0.2)\n", encoding="utf-8")
+    begin()
+    monkeypatch.setattr("coordinator.ensemble.folder.versions", lambda: {"modular": "0.0.1"})
+    with pytest.raises(ModelError, match=r'versions\.modular was ".*" and is "0\.0\.1".*delete this one, or set back'):
+        begin()
 
 
 def test_samples_fill_their_spreads():

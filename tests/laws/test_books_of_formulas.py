@@ -72,7 +72,7 @@ def test_estimates_neither_keep_silent_nor_cry_out():
         "spring.stiffness": 10.0 ** draw.uniform(0.5, 3.0, count), "spring.damping": draw.choice([1e-3, 0.1, 3.0], count),
     }  # fmt: skip
     fine = Ensemble(swing(), 0.005, Formulas(), vary=vary, record_every=20).run(until=1.0)
-    off = []
+    off, over = [], []
     for dt in (0.1, 0.05, 0.02):
         coarse = Ensemble(swing(), dt, Formulas(), vary=vary, record_every=round(0.1 / dt)).run(until=1.0)
         for k in sorted(set(range(count)) - set(coarse.retired)):
@@ -82,7 +82,8 @@ def test_estimates_neither_keep_silent_nor_cry_out():
                 float(np.abs(one.position(end) - other.position(end)).max()) for end in ("upper.end", "lower.end")
             )
             off.append(true / extent)
-            assert told["share"] > 0.02 * off[-1] or off[-1] < 1e-12, (dt, k)
+            assert told["share"] > 0.2 * off[-1] or off[-1] < 1e-12, (dt, k)
             assert told["swallowed"] < max(1e-12, 100.0 * off[-1]), (dt, k)
-            assert told["share"] < 1e-3 or off[-1] > 1e-7, (dt, k)
+            over.append(told["share"] / max(off[-1], 1e-11))
     assert min(off) < 1e-12 and max(off) > 1e-5
+    assert np.median(over) < 10.0 and max(over) < 1e3  # most where stiff dampers take what steps have missed

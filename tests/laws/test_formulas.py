@@ -6,7 +6,7 @@ import pytest
 import scenarios
 from campaign import shortened
 from components import PointOnLine, Prismatic, Revolute, RigidBody, Rod, SpringDamper
-from coordinator import Centralized, Ensemble, Formulas, Generated, MinimalCoordinates, Simulation, resume
+from coordinator import Centralized, Ensemble, Formulas, Generated, Glued, MinimalCoordinates, Simulation, resume
 from coordinator.equations import runge_kutta
 from modular import Assembly, CouplingError, Cut, Diverged
 
@@ -56,6 +56,19 @@ def test_it_goes_where_independent_coordinates_go(name):
     assert apart(one, other) < 1e-9
     for joint in one.joints:
         assert np.allclose(one.reaction(joint), other.reaction(joint), rtol=1e-6, atol=1e-6)
+
+
+def test_links_whose_mass_sits_in_their_middle_lose_no_digits():
+    """Of the coordinates of their ends a millionth is left of the second once the first have gone."""
+    model, until = scenarios.load("bicycle-chain", links=2), 0.02
+    with Simulation(model, 1e-3, Formulas()) as simulation:
+        equations = simulation.system.cache["equations"]
+        a = simulation.system.memory["a"]
+        assert np.allclose(a, equations.accelerate(0.0, *equations.read())[0], rtol=0.0, atol=1e-9)
+        assert np.abs(equations.jacobian() @ a).max() < 1e-9 * np.abs(a).max()
+        run = simulation.run(until)
+    other = run_of(model, 2.5e-4, until, Glued(order=8), record_every=4)
+    assert apart(run, other) < 1e-9
 
 
 def test_its_order_is_eight():

@@ -103,6 +103,22 @@ def test_what_is_said_sample_by_sample_is_looked_at_from_its_beginning():
         assert other.values == pytest.approx(first.values, abs=0.05 * first.deviations.min())
 
 
+@pytest.mark.parametrize(("dt", "every", "longer"), [(5e-3, 4, True), (0.08, 2, False), (0.02, 1, False)])
+def test_derivatives_are_of_longer_steps_only_where_runs_over_these_say_the_same(dt, every, longer):
+    """Residuals are those of the step that was asked for, to the bit; derivatives are to a hundredth of the largest."""
+    values = np.tile(np.linspace(0.0, 1.0, round(UNTIL / dt) // every + 1)[:, None], 2)
+    until = (len(values) - 1) * every * dt
+    told = [Recording(angles, values, NOISE)]
+    problem = _Problem(swing(), dt, Glued(), {n: {n: 1.0} for n in BY}, told, until, every, "differences")
+    here = np.array([0.05, -1.0, 0.02])
+    residual, jacobian = problem.look(here, roughly=True)
+    _, right = problem._look(here, 1, dt, every)
+    assert np.array_equal(residual, problem.residuals(here[None, :])[0])
+    assert (problem.coarse is not None) == longer
+    assert np.array_equal(jacobian, right) != longer
+    assert (np.abs(jacobian - right).max(axis=0) <= 0.01 * np.abs(right).max(axis=0)).all()
+
+
 def test_exact_tangents_take_the_same_step():
     recordings = [Recording(angles, measured(swing(), 5), NOISE)]
     asked = {"by": BY, "recordings": recordings, "until": UNTIL, "record_every": 2, "max_iterations": 1}
