@@ -17,6 +17,7 @@ SYSTEMS = shortened(
         "bicycle-chain", "switching-pendulum", "cardan-shaft", "bricard",
     ],
 )  # fmt: skip
+STEPS = {"bicycle-chain": 2e-4}  # its links shake at a kilohertz: at 1 ms it is off by 4e-5 m, and tells so
 EXACT = Centralized(MinimalCoordinates(method="DOP853", rtol=1e-12, atol=1e-12))
 
 
@@ -52,7 +53,8 @@ def differing(count):
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_it_goes_where_independent_coordinates_go(name):
     model = scenarios.load(name)
-    one, other = run_of(model, 1e-3, 0.1), run_of(model, 1e-3, 0.1, EXACT)
+    dt = STEPS.get(name, 1e-3)
+    one, other = run_of(model, dt, 0.1, record_every=round(1e-3 / dt)), run_of(model, 1e-3, 0.1, EXACT)
     assert apart(one, other) < 1e-9
     for joint in one.joints:
         assert np.allclose(one.reaction(joint), other.reaction(joint), rtol=1e-6, atol=1e-6)
