@@ -12,7 +12,11 @@ from modular.errors import ModelError
 
 LEAST_TICKS = 20  # before that steps of low order tell little
 APART = 0.25  # of both ways together: what they may be apart by
-LEAST_WAY = 1e-9  # m, rad: rounding tells nothing
+LEAST_WAY = 1e-6  # m, rad: rounding tells nothing
+AT_REST, LEAST_AT_REST = (
+    1e-3,
+    1e-3,
+)  # of its way by velocities; m, rad: joints put right what a held port has drifted in a step
 AT_ENDS = 2.0  # steps at the largest velocity, for methods of first order and for jumps
 
 
@@ -24,7 +28,7 @@ class Pace:
         turning = 1 if dimension == 2 else 3
         self._parts = [slice(0, dimension), slice(dimension, dimension + turning)]
         self.way, self.told = np.zeros((count, dimension + turning)), np.zeros((count, dimension + turning))
-        self.length, self.fastest = np.zeros((count, 2)), np.zeros((count, 2))
+        self.gone, self.paced, self.fastest = np.zeros((count, 2)), np.zeros((count, 2)), np.zeros((count, 2))
         self.ticks = 0
 
     def add(self, way: Array, before: Array, after: Array, h: float) -> None:
@@ -33,7 +37,8 @@ class Pace:
         self.way += step
         self.told += told
         for k, part in enumerate(self._parts):
-            self.length[:, k] += np.linalg.norm(step[:, part], axis=1) + np.linalg.norm(told[:, part], axis=1)
+            self.gone[:, k] += np.linalg.norm(step[:, part], axis=1)
+            self.paced[:, k] += np.linalg.norm(told[:, part], axis=1)
             self.fastest[:, k] = np.maximum(
                 self.fastest[:, k], h * np.linalg.norm(after.reshape(told.shape)[:, part], axis=1)
             )
@@ -46,8 +51,13 @@ class Pace:
         for k, (part, place, pace) in enumerate(
             zip(self._parts, ("place", "orientation"), ("velocity", "angular velocity"), strict=True)
         ):
-            apart = np.linalg.norm((self.way - self.told)[:, part], axis=1)
-            wrong = apart > APART * self.length[:, k] + AT_ENDS * self.fastest[:, k] + LEAST_WAY
+            apart, gone, paced = (
+                np.linalg.norm((self.way - self.told)[:, part], axis=1),
+                self.gone[:, k],
+                self.paced[:, k],
+            )
+            least = np.where(paced < AT_REST * gone, LEAST_AT_REST, LEAST_WAY)
+            wrong = apart > APART * (gone + paced) + AT_ENDS * self.fastest[:, k] + least
             if wrong.any():
                 n = int(np.argmax(wrong))
                 way, told = (np.array2string(x[n, part], precision=3) for x in (self.way, self.told))
