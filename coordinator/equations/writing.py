@@ -14,7 +14,7 @@ import sympy
 from coordinator.equations.courses import TIME
 from coordinator.equations.forms import rows_of
 from coordinator.equations.names import coordinate_names, rate_of, symbol
-from coordinator.equations.parameters import Parameters, name_bodies, name_force, name_gravity
+from coordinator.equations.parameters import TURNED, Parameters, name_bodies, name_force, name_gravity
 from coordinator.equations.sights import hold_axes
 from coordinator.equations.tables import NoFormula, Stage, TableTwin, assembled, terms
 from coordinator.equations.terms import Term, exact, expression, tidy
@@ -78,7 +78,7 @@ def write_running(
     `whole`: components, or gravity, all of whose numbers have names, also those that are nothing; `shown`: elements whose motion is
     asked for as well.
     """
-    return _Writer(model, False, (), system, whole, booked=True, turning=not shown).written(shown)
+    return _Writer(model, False, (), system, whole, booked=True, turning=True).written(shown)
 
 
 class _Writer:
@@ -305,6 +305,8 @@ class _Writer:
                 with stage.told("force", name):
                     twin.play("exert", stage.elements, row, row + 1)
                 found.stored[name] = expression(twin.ledger[row, STORED])
+                for column in getattr(forces, "turning", ()) if self.parameters.turning else ():
+                    found.turned[f"{name}.{TURNED}_{column}"] = expression(twin.tried[row, column])
                 pushes = found.pushes.setdefault(name, {})
                 home = system.force_home[name]
                 powers = found.powers[name] = {DISSIPATED: expression(twin.power[row])} if self.booked else {}

@@ -90,6 +90,9 @@ class Written:
         self.taken: dict[
             str, tuple[str, str, tuple[int, ...]]
         ] = {}  # parameters that forces took from where bodies stood
+        self.turned: dict[
+            str, Any
+        ] = {}  # by parameter that says where an angle was a tick ago: where it is, over turns
 
     # --- put together by who writes ------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from coordinator.equations.common_formulas import CommonFormulas
 from coordinator.equations.courses import TIME
 from coordinator.equations.formulas import OPEN
 from coordinator.equations.joint_efforts import check_unique
+from coordinator.equations.parameters import TURNED
 from coordinator.equations.sights import Sight
 from coordinator.equations.written import Written, function_of
 from modular.assembly import Assembly
@@ -38,11 +39,14 @@ LOOKED_AT, SHORT = 3, 1e-3  # steps after which formulas are held against bodies
 
 @dataclass(frozen=True)
 class Shown:
-    """Outputs in order; places of angles, and of quaternions with those of the axes that they are made of, behind all outputs."""
+    """Outputs in order; places of angles, and of quaternions with those of the axes that they are made of, behind all outputs;
+    last where angles of forces are, over turns, with the parameters that say so in the next tick.
+    """
 
     formulas: list[Any]
     angles: list[int]
     turns: list[tuple[int, int]]
+    turned: list[tuple[int, int]]
     count: int
 
 
@@ -125,7 +129,10 @@ class FormulasOf:
         formulas += self.energies.values()
         count = len(formulas)
         turns = [(at, count + 9 * k) for k, (at, _) in enumerate(quaternions)]
-        return Shown([*formulas, *(x for _, axes in quaternions for x in axes)], angles, turns, count)
+        formulas += [x for _, axes in quaternions for x in axes]
+        places = {one.name: k for k, one in enumerate(self.written.parameters)}
+        turned = [(places[name], len(formulas) + k) for k, name in enumerate(self.written.turned)]
+        return Shown([*formulas, *self.written.turned.values()], angles, turns, turned, count)
 
     def _wrench(self, port: Port) -> list[Any]:
         """What a leader exerts on its port: what holds it on its course, over what moves it, which has a mass of one."""
@@ -147,6 +154,7 @@ class FormulasOf:
             [TIME, *w.coordinates, *w.rates, *self.accelerations, *w.multipliers, *w.parameters], self.shown.formulas
         )
         common.read(self.q, self.v, np.zeros(equations.size))
+        common.read_turns()
         common.rest(0.0)
         h = min(self.dt, SHORT)
         for time in h * np.arange(LOOKED_AT + 1):
@@ -228,7 +236,7 @@ class FormulasOf:
         found = {}
         for symbol, value in w.parameters.items():
             owner, _, label = symbol.name.rpartition(".")
-            if symbol not in held and owner not in own and label.partition("_")[0] not in OUR_OWN:
+            if symbol not in held and owner not in own and label.partition("_")[0] not in (*OUR_OWN, TURNED):
                 found[symbol.name] = float(value)
         return found
 

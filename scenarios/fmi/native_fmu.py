@@ -135,7 +135,8 @@ def _sizes(formulas: FormulasOf, layout: Layout) -> list[str]:
     sizes = {
         "COORDINATES": n, "ROWS": len(w.constraints), "PARAMETERS": len(w.parameters), "PIVOTS": pivots, "GUARDS": guards,
         "RATES": n + guards, "STAGES": STAGES, "CORRECTIONS": CORRECTIONS, "LOADS": len(formulas.loads),
-        "ANGLES": len(shown.angles), "TURNS": len(shown.turns), "SHOWN": len(shown.formulas), "OUTPUTS": shown.count,
+        "ANGLES": len(shown.angles), "TURNS": len(shown.turns), "TURNED": len(shown.turned),
+        "SHOWN": len(shown.formulas), "OUTPUTS": shown.count,
         "OUTPUTS_AT": layout.settle + 1, "PARAMETERS_AT": layout.parameters.start, "VARIABLES": len(layout.scalars),
         "SETTLE": layout.settle, "MOVED": len(formulas.moved), "DIMENSION": formulas.dimension,
     }  # fmt: skip
@@ -192,6 +193,7 @@ def _places(formulas: FormulasOf, layout: Layout) -> list[str]:
         *_table("LOAD", ("parameter", "value", "rate"), loads),
         *_table("ANGLE", (), [(k,) for k in formulas.shown.angles]),
         *_table("TURN", ("quaternion", "axes"), formulas.shown.turns),
+        *_table("TURNED_TO", ("parameter", "place"), formulas.shown.turned),
         *_table("GIVEN", ("parameter", "positive"), [(at[x], int(bool(symbols[at[x]].is_positive))) for x in given]),
         "",
     ]

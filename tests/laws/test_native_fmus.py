@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import scenarios
 import stepped
 from campaign import shortened
-from components import Fmu, Load, Revolute, RigidBody, Rod, SpringDamper, Table
+from components import Fmu, Load, Regulator, Revolute, RigidBody, Rod, SpringDamper, Table, TorsionSpring
 from coordinator import Centralized, Formulas, Generated, Glued, MinimalCoordinates, Penalty, Simulation
 from modular import Assembly, Cut, ModelError
 from scenarios.cli import app
@@ -151,6 +151,27 @@ def test_its_parameters_are_the_numbers_of_the_model():
     for k in range(1, 31):
         one.step(TICK)
         assert np.abs(one.ask(*PLACE) - other[k]).max() < 1e-13
+
+
+@needs_compiler
+def test_what_acts_about_a_hinge_goes_on_over_turns(tmp_path):
+    """A spring and a servo that are wound up by more than two turns; also in an instance that goes on from a state."""
+    model, hinge = Assembly(gravity=(0.0, -9.81)), ("ground", "crank.start")
+    model.add("crank", Rod((0.0, 0.0), (0.8, 0.0), 1.3, velocity=(0.0, 8.0), angular_velocity=20.0))
+    model.join("main", Revolute(), *hinge)
+    model.apply("spring", TorsionSpring(0.5, 0.01, rest=0.3), *hinge)
+    model.apply("servo", Regulator(0.4, derivative=0.02, target=5.0), *hinge, hinge[1])
+    export_native(model, tmp_path / "crank.fmu", 2e-3, watch=["crank.end"])
+    run, place = ran(model, 0.8, dt=2e-3), ("crank.end.position.x", "crank.end.position.y")
+    assert np.ptp(run.angle("main")) > 4.0 * np.pi
+    one = Stepped(str(tmp_path / "crank.fmu"))
+    for k in range(1, 401):
+        if k == 200:
+            (tmp_path / "state").write_bytes(one.written())
+        one.step(2e-3)
+        assert np.abs(one.ask(*place) - run.position("crank.end")[k]).max() < 1e-12
+    there = in_a_fresh_process(tmp_path / "crank.fmu", 2e-3, 201, place, tmp_path, tmp_path / "state")
+    assert np.array_equal(there[-1], one.ask(*place))
 
 
 @needs_compiler

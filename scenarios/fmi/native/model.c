@@ -204,6 +204,15 @@ static int trouble(Instance *one, double time, const double *guards, const doubl
     return 0;
 }
 
+/* Angles of forces about hinges go on in the next step from where they are, over any number of turns. */
+static void keep_turns(State *s, double t)
+{
+    double found[SHOWN + 1];
+    if (TURNED == 0) return;
+    shows(t, s->q, s->v, s->p, s->a, found);
+    for (int k = 0; k < TURNED; k++) s->p[TURNED_TO[k].parameter] = found[TURNED_TO[k].place];
+}
+
 /* One step, as `step_loop` takes it. */
 static int advance(Instance *one, double t, double h)
 {
@@ -245,6 +254,7 @@ static int advance(Instance *one, double t, double h)
     memcpy(s->v, u, COORDINATES * sizeof(double));
     memcpy(s->a, found, COORDINATES * sizeof(double));
     keep_loads(s);
+    keep_turns(s, t + h);
     s->lapse += h;
     return trouble(one, t + h, found + COORDINATES, moved + COORDINATES);
 }
