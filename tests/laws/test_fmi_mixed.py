@@ -110,7 +110,7 @@ def test_one_port_is_led_and_another_one_held(tmp_path, coupling):
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(ModelError, match="say exerts=True"):
+    with pytest.raises(ModelError, match="give exerts=True"):
         ran(on_a_rod(led(exerts=True), Revolute()), 1e-3, Penalty())
     with pytest.raises(ModelError, match="along axis x of a port both its motion and 'mz' are inputs"):
         ran(

@@ -131,7 +131,7 @@ def test_a_spring_of_a_stranger_moves_what_carries_it(coupling):
 
 REFUSALS = [
     (lambda: led(mass=0.0, inertia=0.0), r"do not grow with the acceleration.*mass=…, inertia=…"),
-    (lambda: led(port=made_fmus.told_port(exerts=True)), r"do not grow with the acceleration.*say exerts=True"),
+    (lambda: led(port=made_fmus.told_port(exerts=True)), r"do not grow with the acceleration.*give exerts=True"),
     (lambda: led(port=made_fmus.told_port(mass=-1.0)), r"port 'it.start': mass = -1.0; give a mass in kg"),
     (lambda: led(port=made_fmus.told_port(velocity=("fx", "fy"))), r"'fx' is not an input"),
 ]
