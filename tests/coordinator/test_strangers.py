@@ -303,10 +303,10 @@ while (sent < 2000 or refused < 5) and time.monotonic() < until:  # his queue an
         time.sleep(0.02)
 peer.close()
 time.sleep(0.2)
-heard = 0
+heard, until = 0, time.monotonic() + 20
 while heard < sent - 1001 and time.monotonic() < until:  # all but his own queue, and what he was about to say
     if hub.wait(0.1):
-        heard += len(list(hub.mail()))
+        heard, until = heard + len(list(hub.mail())), time.monotonic() + 20
 hub.close()
 print(heard)
 """
