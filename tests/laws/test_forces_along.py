@@ -459,9 +459,7 @@ def test_forces_that_cannot_be_are_refused_by_name(force, said):
 
 
 def test_a_stiffness_that_the_step_should_choose_is_refused_where_no_step_limits_it():
-    with pytest.raises(
-        ModelError, match=r"Give a stiffness, Friction\(0.1, stiffness=…\), or leave"
-    ):
+    with pytest.raises(ModelError, match=r"Give a stiffness, Friction\(0.1, stiffness=…\), or leave"):
         Simulation(disc(Friction(0.1)), 1e-3, Centralized())
     for remedy in (Friction(0.1, stiffness=50.0), Friction(0.0, viscous=0.02)):  # both of them help
         assert np.isfinite(Simulation(disc(remedy), 1e-3, Centralized()).run(0.02).position("disc.rim")).all()
