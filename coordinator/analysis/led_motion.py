@@ -25,7 +25,7 @@ DRIVE = "-drive"  # the name of a drive that is added: that of its joint, and th
 ASTRAY = 0.05  # of the extent, or rad: from where a motion was expected to where it was put; the rest is gone in halves
 NEARBY = 1e-3  # of the time in which the extent is gone through
 FARTHEST_TURN = 1.5  # rad in a step: springs about hinges count on from the nearest turn
-FAST = ""  # no joint: what turns too far for that
+FAST = "*"  # no name of a joint: what turns too far for that
 SHORTEST = 2.0**-12  # of the time from one sample to the next
 
 State = tuple[float, Array, Array]

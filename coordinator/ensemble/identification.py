@@ -128,10 +128,7 @@ class _Problem:
             raise ModelError("identify: give at least one Recording of what was measured.")
         self.models = [_with(self.model, each.numbers) for each in self.recordings]
         self.coarse = self._coarse()
-        self.known: tuple[Array, list[Array | None]] = (
-            np.empty((0, 0)),
-            [],
-        )  # places at which residuals were asked for last
+        self.known: list[tuple[Array, Array | None]] = []  # places at which residuals were asked for last, and these
         self.measured = [np.asarray(each.values, float) for each in self.recordings]
         self.there = [np.isfinite(values) for values in self.measured]
         self.sigmas = [
@@ -251,8 +248,7 @@ class _Problem:
 
     def _here(self, offsets: Array) -> Array | None:
         """Residuals at one place, which may have been asked for just now."""
-        places, found = self.known
-        for place, residual in zip(places, found, strict=True):
+        for place, residual in self.known:
             if np.array_equal(place, offsets):
                 return residual
         return self.residuals(offsets[None, :])[0]
@@ -286,11 +282,9 @@ class _Problem:
                 if place not in ensemble.retired:
                     parts[i].append(self._residual(k, ensemble.run_of(place, judged=False)))
         whole = [np.concatenate(own) if len(own) == len(self.models) else None for own in parts]
-        self.known = (
-            np.array(places),
-            [each if each is not None and np.isfinite(each).all() else None for each in whole],
-        )
-        return self.known[1]
+        found = [each if each is not None and np.isfinite(each).all() else None for each in whole]
+        self.known = list(zip(np.array(places), found, strict=True))
+        return found
 
     def answer(self, offsets: Array, residual: Array, jacobian: Array, iterations: int) -> Identified:
         """What was found, and what is known of it."""

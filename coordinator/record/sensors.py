@@ -58,13 +58,13 @@ def angle(run: Run, first: str, second: str) -> Array:
     `first` may be "ground". Where samples come less often than half turns, angular velocities tell how many turns lie between; a
     warning says where these leave it open.
     """
+    from coordinator.record.turning import angular_velocity  # which asks for angles here
+
     turning = run.axes(second)
     n, d = turning.shape[:2]
     base = np.broadcast_to(np.eye(d), (n, d, d)) if first == "ground" else run.axes(first)
     x = turning[:, 0]
     along, across = (np.einsum("nj,nj->n", base[:, k], x) for k in (0, 1))
-    from coordinator.record.turning import angular_velocity
-
     between = angular_velocity(run, second) - (0.0 if first == "ground" else angular_velocity(run, first))
     rate = between if d == 2 else np.einsum("nj,nj->n", between, base[:, 2])
     return counted_turns(run, f"'{second}'", np.arctan2(across, along), rate)
