@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+import budget
 from campaign import more
 
 SUPPORT = Path(__file__).parent / "support"
@@ -54,3 +56,19 @@ def test_a_test_above_the_budget_is_named_and_one_far_above_it_fails_where_ci_is
     assert ["far above" in line for line in lines] == [True, False]
     assert "6 tests" in done.stdout
     assert done.returncode == code
+
+
+def test_what_takes_longer_than_it_may_fails_and_a_slow_machine_has_more(monkeypatch):
+    def work():
+        until = time.process_time() + 0.05
+        while time.process_time() < until:
+            pass
+
+    with budget.within(1.0):
+        work()
+    monkeypatch.setattr(budget, "slowness", lambda: 1.0)
+    with pytest.raises(AssertionError, match=r"0\.01 s allowed: of work"), budget.within(0.01, "of work"):
+        work()
+    monkeypatch.setattr(budget, "slowness", lambda: 1000.0)
+    with budget.within(0.01):
+        work()

@@ -1,10 +1,9 @@
 """How near a motion comes to singular configurations and when it goes through them; freedoms and redundant locks counted."""
 
-import time
-
 import numpy as np
 import pytest
 
+from budget import within
 from campaign import first_of
 from components import Distance, Revolute, RigidBody, Rod
 from coordinator import Centralized, Glued, Simulation
@@ -141,12 +140,10 @@ def test_freedoms_are_counted_anew_after_a_cut_of_a_hundred_bodies():
     with Simulation(model, 1e-3, Centralized(), project_velocities=True) as simulation:
         before = count_now(simulation)
         simulation.cut("high320")
-        start = time.perf_counter()
-        after = count_now(simulation)
-        took = time.perf_counter() - start
+        with within(0.2):
+            after = count_now(simulation)
     assert (
         before.freedoms == 33 and (after.freedoms - after.redundancies) - (before.freedoms - before.redundancies) == 5
     )
     assert "high320" in [name for group in before.sharing for name in group.joints]
     assert "high320" not in [name for group in after.sharing for name in group.joints]
-    assert took < 0.2

@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import pytest
 
@@ -45,6 +46,15 @@ def slowness():
             total += k * k % 7
         tries.append(time.process_time() - began)
     return max(1.0, min(tries) / USUAL)
+
+
+@contextmanager
+def within(seconds, about=""):
+    """What is done here takes no more processor time than this; a slow machine has more, and is asked only where it is needed."""
+    began = time.process_time()
+    yield
+    used = time.process_time() - began
+    assert used < seconds or used < seconds * slowness(), f"{used:.3g} s of a processor, {seconds:g} s allowed: {about}"
 
 
 class Compiling:
