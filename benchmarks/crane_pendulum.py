@@ -115,8 +115,8 @@ def swinging(dt: float) -> tuple[float, float, float]:
         kinetic, potential = body.kinetic_energy(q, v), body.potential_energy(q, gravity)
         total, moving = total + kinetic + potential, moving + (kinetic if name != "crane" else 0.0)
     for name in ("water", "plane", "weld", "tackle"):
-        book = run.ledger(name)
-        total = total + book["stored"] + book["dissipated"] + book["leaked"]
+        ledger = run.ledger(name)
+        total = total + ledger["stored"] + ledger["dissipated"] + ledger["leaked"]
     turn = run.state("crane")[0][:, 3:7]
     gap = np.abs(run.position("jib.tip") - run.position("load.hook")).max()
     return (

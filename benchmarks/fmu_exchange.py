@@ -23,7 +23,7 @@ import numpy as np
 
 import scenarios
 from components.fmi import Fmu
-from components.fmi.machine import Machine
+from components.fmi.fmu_system import FmuSystem
 from coordinator import BlackBox, Glued, Penalty, Simulation
 from coordinator.distributed.workers.black_boxes import BlackBoxes
 from modular import Assembly, allow
@@ -59,14 +59,14 @@ def do_steps(folder: Path, rounds: int) -> None:
     for version in (2, 3):
         file = folder / f"whole-{version}.fmu"
         export_fmu(whole, file, DT, version=version, coupling=Penalty())
-        machine = Machine({"": str(file)}, {}, None, {})
-        machine.begin()
+        fmus = FmuSystem({"": str(file)}, {}, None, {})
+        fmus.begin()
         inside = folder / str(version)
         zipfile.ZipFile(file).extractall(inside)
         exported = Exported(inside / "resources")
         exported.begin()
         simulation = exported.simulation
-        step = quickest(lambda machine=machine: machine.step(DT), rounds)  # type: ignore[misc]
+        step = quickest(lambda fmus=fmus: fmus.step(DT), rounds)  # type: ignore[misc]
         tick = quickest(lambda one=simulation: one.stride(one.tick + 1), rounds)  # type: ignore[misc]
         print(f"FMI {version}: doStep {step:.1f} us, of which the tick {tick:.1f} us: {step - tick:.1f} us over it")
 

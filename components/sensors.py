@@ -1,7 +1,7 @@
 """Instruments on a mechanism that controllers read while it moves; Renaud and Dion 2024, 9.3.
 
 What they show is what coordinator/record/sensors.py finds in a run afterwards. A sensor of your own says in `read` what it makes of
-what there is to see (`Sight`): places, axes, forces of joints and of others, as they were at the end of the last tick.
+what there is to see (`Observation`): places, axes, forces of joints and of others, as they were at the end of the last tick.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from modular.component import Component
 from modular.elements import Array
 from modular.errors import ModelError
-from modular.force import Sight
+from modular.force import Observation
 from modular.joint import unit
 
 
@@ -26,7 +26,7 @@ class Sensor(Component):
     turns: ClassVar[bool] = False  # whether it shows an angle, which is to go on over turns
 
     @abstractmethod
-    def read(self, sight: Sight) -> Any:
+    def read(self, observation: Observation) -> Any:
         """What it shows now."""
 
 
@@ -42,9 +42,9 @@ class AngleBetween(Sensor):
 
     turns: ClassVar[bool] = True
 
-    def read(self, sight: Sight) -> float:
+    def read(self, observation: Observation) -> float:
         """Between -pi and pi; whoever asks often enough counts the turns."""
-        base, x = sight.axes(self.first), sight.axes(self.second)[0]
+        base, x = observation.axes(self.first), observation.axes(self.second)[0]
         return float(np.arctan2(base[1] @ x, base[0] @ x))
 
 
@@ -55,10 +55,10 @@ class TurningBetween(Sensor):
     first: str
     second: str
 
-    def read(self, sight: Sight) -> float:
+    def read(self, observation: Observation) -> float:
         """The difference of their angular velocities."""
-        change = sight.spin(self.second) - sight.spin(self.first)
-        return float(change[0] if len(change) == 1 else sight.axes(self.first)[2] @ change)
+        change = observation.spin(self.second) - observation.spin(self.first)
+        return float(change[0] if len(change) == 1 else observation.axes(self.first)[2] @ change)
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class DistanceBetween(Sensor):
     second: str
     rate: bool = False
 
-    def read(self, sight: Sight) -> float:
+    def read(self, observation: Observation) -> float:
         """The length of what lies between."""
-        (a, da, _), (b, db, _) = sight.motion(self.first), sight.motion(self.second)
+        (a, da, _), (b, db, _) = observation.motion(self.first), observation.motion(self.second)
         length = float(np.linalg.norm(b - a))
         if not self.rate:
             return length
@@ -90,13 +90,13 @@ class WayBetween(Sensor):
     axis: Sequence[float]
     rate: bool = False
 
-    def read(self, sight: Sight) -> float:
+    def read(self, observation: Observation) -> float:
         """The way along a line that goes with the first port."""
-        (a, da, _), (b, db, _) = sight.motion(self.first), sight.motion(self.second)
-        line = unit("sensor", self.axis, len(a)) @ sight.axes(self.first)
+        (a, da, _), (b, db, _) = observation.motion(self.first), observation.motion(self.second)
+        line = unit("sensor", self.axis, len(a)) @ observation.axes(self.first)
         if not self.rate:
             return float(line @ (b - a))
-        spin, arm = sight.spin(self.first), b - a
+        spin, arm = observation.spin(self.first), b - a
         carried = spin[0] * np.array([-arm[1], arm[0]]) if len(arm) == 2 else np.cross(spin, arm)
         return float(line @ (db - da - carried))
 
@@ -107,9 +107,9 @@ class Accelerometer(Sensor):
 
     port: str
 
-    def read(self, sight: Sight) -> Array:
+    def read(self, observation: Observation) -> Array:
         """At rest it shows g upwards, in free fall nothing."""
-        return np.asarray(sight.axes(self.port) @ (sight.motion(self.port)[2] - sight.gravity))
+        return np.asarray(observation.axes(self.port) @ (observation.motion(self.port)[2] - observation.gravity))
 
 
 @dataclass(frozen=True)
@@ -119,9 +119,9 @@ class OutputOf(Sensor):
     body: str
     name: str
 
-    def read(self, sight: Sight) -> float:
+    def read(self, observation: Observation) -> float:
         """As it was at the end of the last tick."""
-        return sight.output(self.body, self.name)
+        return observation.output(self.body, self.name)
 
 
 @dataclass(frozen=True)
@@ -140,10 +140,10 @@ class ForceIn(Sensor):
         if self.tension and self.port != "ground":
             raise ModelError(f"ForceIn('{self.name}'): a tension has no axes; leave port out.")
 
-    def read(self, sight: Sight) -> Any:
+    def read(self, observation: Observation) -> Any:
         """As it was in the last tick."""
-        force, between = sight.force(self.name)
+        force, between = observation.force(self.name)
         if not self.tension:
-            return sight.axes(self.port) @ force
+            return observation.axes(self.port) @ force
         length = float(np.linalg.norm(between))
         return -float(force @ between) / length if length > 0.0 else 0.0

@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 
 from coordinator.checks.diagnosis import diagnose, in_words
-from coordinator.checks.foretelling import Alarm, Foreteller
 from coordinator.checks.inspection import Inspection
+from coordinator.checks.run_warnings import Alarm, WarningMemory
 from coordinator.couplings import Coupling, Penalty
 from coordinator.couplings.coupling import coupling_named
 from coordinator.couplings.implicit import found_forces
@@ -158,7 +158,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         self._stack_host = StackHost()  # black boxes, while there are no workers
         self._alone = False  # while the model itself changes something
         self._closed = False
-        self.foreteller = Foreteller()
+        self.warning_memory = WarningMemory()
         self.bound_for = 0  # the tick to which it runs, or has run
 
     # --- one step, the table of contents -------------------------------------------------------------------------
@@ -186,7 +186,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
                 for bodies, why in self.coupling.look(self.system).items():
                     self.merge(*bodies, why=why)
         if let_meet(self):  # surfaces that have come near each other
-            self.foreteller.note_start(self, begin_at_rest(self.system, self.coupling, self.dt))
+            self.warning_memory.note_start(self, begin_at_rest(self.system, self.coupling, self.dt))
 
     def carry_out(self, event: Event) -> None:
         """An event of the model; one that cannot be done says when it was asked for.
@@ -279,14 +279,14 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         self.recorder.expect(self.system, last - self.tick)
         precompile(self)
         first_use.finish()
-        self.foreteller.begin(self)
+        self.warning_memory.begin(self)
         started = shown = clock.perf_counter()
         compiling = seconds_spent()
         try:
             with held_interrupts() as interrupt:
                 while self.tick < last:
-                    self.foreteller.look(self)
-                    self.stride(min(last, self.foreteller.look_at))
+                    self.warning_memory.look(self)
+                    self.stride(min(last, self.warning_memory.look_at))
                     interrupt.obey()
                     if checkpoints is not None:
                         checkpoints.if_due(self, until)
@@ -389,7 +389,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         if lost:
             self.events.append({"tick": 0, "time": 0.0, "kind": "projection", "name": "velocities", "energy": lost})
         self.coupling.settle(self.system, self.dt, self.assembly.bodies)
-        self.foreteller.note_start(self, begin_at_rest(self.system, self.coupling, self.dt, everything=True))
+        self.warning_memory.note_start(self, begin_at_rest(self.system, self.coupling, self.dt, everything=True))
         self._log_margins()
         self.record()
 
@@ -407,7 +407,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         coupling.settle(system, dt, touched)
         if found_forces(system):
             self.check_divisible()
-        self.foreteller.note_start(self, begin_at_rest(system, coupling, dt))
+        self.warning_memory.note_start(self, begin_at_rest(system, coupling, dt))
         self._log_margins(touched)
         entry = {"tick": system.tick + int(between), "time": system.time(dt), "kind": kind, "name": name}
         for key, value in details.items():
@@ -431,7 +431,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
         """Margins of all joints and springs, or of those on touched bodies."""
         system = self.system
         bodies = None if touched is None else list(touched)
-        entry = self.foreteller.entry(self, self.coupling.margins(system, self.dt, bodies), bodies)
+        entry = self.warning_memory.entry(self, self.coupling.margins(system, self.dt, bodies), bodies)
         if touched is None and not system.turns:
             system.forget_answers()  # a later event unfolds them for good, and writes to a few rows of them
         self.past.margins.append(entry)

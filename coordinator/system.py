@@ -68,7 +68,7 @@ class System:
         self.evaluations = 0  # how often forces were worked out, for comparisons of cost
         self.memory: dict[str, Array] = {}  # what a coupling remembers from tick to tick
         self.cache: dict[str, Any] = {}  # what was built for the present topology
-        self.companion: Any = None  # what goes along with the motion (coordinator/equations/formulas.py)
+        self.observer: Any = None  # what goes along with the motion (coordinator/equations/formulas.py)
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has stacks of its own, and leaves behind what knows the old ones by their identity."""
@@ -115,24 +115,24 @@ class System:
 
     def key_of(self, name: str, body: Body) -> Hashable:
         """What bodies that share a stack have in common."""
-        return body.company if self.grouped else (body.company, name)
+        return body.stack_kind if self.grouped else (body.stack_kind, name)
 
     def stack_for(self, name: str, body: Body) -> Bodies:
         """The stack that takes a body in, made if there is none."""
         key = self.key_of(name, body)
         if body.motions > self.elements.motions:
-            self._give_room(body.motions)
+            self._resize_response(body.motions)
         if key not in self.body_stacks:
             self.body_stacks[key] = body.empty_stack()
             self.body_stacks[key].gravity = self.gravity
             self.turnover += 1
         return self.body_stacks[key]
 
-    def _give_room(self, motions: int) -> None:
+    def _resize_response(self, motions: int) -> None:
         """A body comes that answers forces in more ways than all others: loops are compiled anew for that."""
-        self.elements.give_room(motions)
+        self.elements.resize_response(motions)
         for joints in self.joints:
-            joints.give_room(motions)
+            joints.resize_response(motions)
         self.turnover += 1
 
     def settle_in(self, bodies: Mapping[str, Body], homes: Mapping[str, Bodies]) -> None:
@@ -263,7 +263,7 @@ class System:
         home = self.joint_home.leave(name)
         stack, form = home.stack, home.stack.form
         row = stack.row[name]
-        released = self._close_book(name, stack.ledger[row])
+        released = self._close_ledger(name, stack.ledger[row])
         preload = stack.preload[row].copy()
         made: Attachment | Callable[[], Attachment] | None = home.attachment
         if made is None:  # of its ports, and so again; what it held on the ground is kept
@@ -305,7 +305,7 @@ class System:
     def remove_force(self, name: str) -> float:
         """Let a force go; the elastic energy that goes with it [J]."""
         home = self.force_home.pop(name)
-        released = self._close_book(name, home.stack.ledger[home.stack.row[name]])
+        released = self._close_ledger(name, home.stack.ledger[home.stack.row[name]])
         for side in zip(home.owners, home.starts, home.counts, strict=True):
             self._let_go(name, *side)
         home.stack.remove(name)
@@ -316,13 +316,13 @@ class System:
         return released
 
     def take_back_force(self, name: str) -> None:
-        """Remove a force that has not acted yet, with the book that it found."""
+        """Remove a force that has not acted yet, with the ledger that it found."""
         home = self.force_home[name]
-        book = home.stack.ledger[home.stack.row[name]].copy()
+        ledger = home.stack.ledger[home.stack.row[name]].copy()
         self.remove_force(name)
         del self.closed[name]
-        if book.any():
-            self.closed[name] = book
+        if ledger.any():
+            self.closed[name] = ledger
 
     # --- together --------------------------------------------------------------------------------------------------
 
@@ -343,11 +343,11 @@ class System:
         for joints in self.joints:
             joints.fold(*ANSWERS)
 
-    def bound_loads(self) -> None:
+    def bound_demands(self) -> None:
         """Let all bodies answer what the joints ask of them."""
-        self.elements.prepare("bound_loads")
+        self.elements.prepare("bound_demands")
         for bodies in self.bodies_as(GivesCompliance):
-            bodies.bound_loads(self.elements)
+            bodies.bound_demands(self.elements)
 
     def facts(self) -> Mapping[str, dict[str, Any]]:
         """What those who read a run need to know of every joint."""
@@ -423,14 +423,14 @@ class System:
                 self.body_home[owner].attach(owner, start + k, mark)
         return start
 
-    def _close_book(self, name: str, row: Array) -> float:
+    def _close_ledger(self, name: str, row: Array) -> float:
         """Keep the ledger of a leaving joint or force; what it stored goes with it."""
-        book = row.copy()
-        released = float(book[STORED])
-        book[RELEASED] += released
-        book[STORED] = 0.0
-        close(book)
-        self.closed[name] = book
+        ledger = row.copy()
+        released = float(ledger[STORED])
+        ledger[RELEASED] += released
+        ledger[STORED] = 0.0
+        close(ledger)
+        self.closed[name] = ledger
         return released
 
     def home(self, use: str) -> JointHome | ForceHome:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from modular.joint import Joint
 
 
-class Fellows(list["Body"]):
+class StackMembers(list["Body"]):
     """Bodies of one stack, in order; what is derived from all of them at once may stay with them."""
 
     def __init__(self, bodies: Iterable[Body] = ()) -> None:
@@ -125,7 +125,7 @@ class Body(Component):
         """An empty stack for bodies of this kind."""
 
     @property
-    def company(self) -> Hashable:
+    def stack_kind(self) -> Hashable:
         """What bodies that share a stack have in common: their kind, and their integrator."""
         return self.kind() if self.integrator is None else (self.kind(), self.integrator)
 
@@ -364,7 +364,7 @@ class GivesCompliance(Protocol):
     def respond(self, elements: Elements, *, constrained: bool = True) -> None:
         """Write B per element: accelerations per force are B B^T between the elements of one body."""
 
-    def bound_loads(self, elements: Elements) -> None:
+    def bound_demands(self, elements: Elements) -> None:
         """Sum the loads that joints ask for and write an upper bound of the largest eigenvalue to each element."""
 
     def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:

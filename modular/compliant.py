@@ -70,7 +70,7 @@ class CompliantRows(Joints):
     start_force: Array  # F there
     predicted_rate: Array  # the rate at the end of the step, as far as it is known at its beginning
     taker: Number  # the line of the ledger of what has a damper
-    leak: Array  # what is missing in its books since before the step [J]
+    leak: Array  # what is missing in its ledgers since before the step [J]
     place_compliance: Array  # what the row adds to the diagonal of W where places are closed, 2 / (h^2 K)
     rate_compliance: Array  # and where rates are stopped, 2 / (h K)
     place_gain: Array  # K of the first half
@@ -233,11 +233,11 @@ def book_losses_loop(start: int, stop: int, rows: View, elements: View) -> int:
             damps += rows.law[n, i, DAMPING]
             resists += max(rows.rate_gain[n, i] - rows.law[n, i, DAMPING], 0.0)
         if damps > 0.0:
-            book, share = rows.booked[rows.home[n]], min(1.0, MOST_HIDDEN * damps / max(resists, 1e-300))
-            taken = share * (book[LEAKED] - rows.leak[n])
-            book[rows.taker] += taken
-            book[LEAKED] -= taken
-            rows.leak[n] = book[LEAKED]
+            ledger, share = rows.booked[rows.home[n]], min(1.0, MOST_HIDDEN * damps / max(resists, 1e-300))
+            taken = share * (ledger[LEAKED] - rows.leak[n])
+            ledger[rows.taker] += taken
+            ledger[LEAKED] -= taken
+            rows.leak[n] = ledger[LEAKED]
     return NO_FAILED_ROW
 
 

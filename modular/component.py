@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from modular.errors import ModelError
+from modular.former_names import refuse_former_names
 from modular.keywords import Spelt
 
 ATOMS = frozenset({float, int, str, bool, type(None)})  # values that nobody can change and that JSON knows
@@ -57,6 +58,7 @@ class Component(Spelt):
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
+        refuse_former_names(cls, vars(cls))
         Component.registered[class_name(cls)] = cls
 
     def to_data(self) -> dict[str, Any]:

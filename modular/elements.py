@@ -27,11 +27,12 @@ RIGID_BODY_MOTIONS = 6  # of them for a rigid body in space; where bodies bend t
 ASKING = frozenset(
     {
         "respond", "respond_predicted", "respond_freely", "compute_compliance", "compute_free_compliance", "compute_seen_mass",
-        "request_load", "compute_load", "bound_loads", "clear_loads", "save_force_bounds",
+        "request_demand", "compute_demand", "bound_demands", "clear_demands", "save_force_bounds",
         "save_forces", "save_bounds",
     }
 )  # fmt: skip
-ASKED = ("response", "load", "kept_force", "kept_bound")  # columns that are there only while stiffness is being chosen
+# columns that are there only while stiffness is being chosen
+ASKED = ("response", "demand", "kept_force", "kept_bound")
 # parts of an event for all its elements
 EITHER_SIDE = frozenset({"use_present_velocity", "use_end_velocity", "save_bounds", "restore_bounds"})
 OTHER_SIDE = frozenset({"save_forces", "restore_forces"})  # for those on bodies that it does not touch
@@ -54,7 +55,7 @@ class Elements(Table):
     force_before: Array  # force and velocity one tick ago: the ledger's
     velocity_before: Array
     response: Array  # B, with B B^T the compliance
-    load: Array  # what stiffness asks of the body behind it
+    demand: Array  # what stiffness asks of the body behind it
     bound: Array  # largest eigenvalue of that body's loads
     kept_force: Array  # force and bound as they were before an event
     kept_bound: Array
@@ -73,7 +74,7 @@ class Elements(Table):
         for name in ("position", "velocity", "current_velocity", "force", "force_before", "velocity_before"):
             self.column(name, dimension)
         self.column("response", dimension, max(MODES, motions))
-        self.column("load", motions, motions)
+        self.column("demand", motions, motions)
         self.column("bound")
         self.column("taken")
         self.column("kept_force", dimension)
@@ -85,7 +86,7 @@ class Elements(Table):
         self.fixed("ahead", 1)
         self.fixed("beyond", 1)
         self.loops = {
-            "clear_loads": clear_loads_loop, "save_force_bounds": save_force_bounds_loop,
+            "clear_demands": clear_demands_loop, "save_force_bounds": save_force_bounds_loop,
             "save_forces": save_forces_loop, "restore_forces": restore_forces_loop, "save_bounds": save_bounds_loop,
             "restore_bounds": restore_bounds_loop, "use_present_velocity": use_present_velocity_loop,
             "use_end_velocity": use_end_velocity_loop, "save_previous": save_previous_loop,
@@ -97,17 +98,17 @@ class Elements(Table):
     @property
     def motions(self) -> int:
         """Columns of a response that count where internal constraints hold."""
-        return int(self.load.shape[-1])
+        return int(self.demand.shape[-1])
 
-    def give_room(self, motions: int) -> None:
+    def resize_response(self, motions: int) -> None:
         """Let bodies answer in more ways; what had been answered is forgotten."""
         self.reshape("response", self.dimension, max(MODES, motions))
-        self.reshape("load", motions, motions)
+        self.reshape("demand", motions, motions)
         self.fold(*ASKED)
 
     def prepare(self, verb: str) -> None:
         """Unfold what is about to be written: bodies and joints ask and answer only while stiffness is being chosen."""
-        if verb in ASKING and len(self.load) < self._capacity:
+        if verb in ASKING and len(self.demand) < self._capacity:
             self.unfold(*ASKED)
 
     def chosen(self, rows: Any) -> Self:
@@ -150,12 +151,12 @@ class Elements(Table):
 
 
 @loop
-def clear_loads_loop(start: int, stop: int, table: View, elements: View) -> int:
+def clear_demands_loop(start: int, stop: int, table: View, elements: View) -> int:
     """Nobody asks anything of the bodies yet."""
     for n in range(start, stop):
-        for i in range(table.load.shape[0]):
-            for j in range(table.load.shape[1]):
-                table.load[n, i, j] = 0.0
+        for i in range(table.demand.shape[0]):
+            for j in range(table.demand.shape[1]):
+                table.demand[n, i, j] = 0.0
     return NO_FAILED_ROW
 
 
@@ -164,9 +165,9 @@ def save_force_bounds_loop(start: int, stop: int, table: View, elements: View) -
     """What has been asked so far is what springs and dampers of forces ask; joints ask anew."""
     for n in range(start, stop):
         table.taken[n] = table.bound[n]
-        for i in range(table.load.shape[0]):
-            for j in range(table.load.shape[1]):
-                table.load[n, i, j] = 0.0
+        for i in range(table.demand.shape[0]):
+            for j in range(table.demand.shape[1]):
+                table.demand[n, i, j] = 0.0
     return NO_FAILED_ROW
 
 

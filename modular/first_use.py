@@ -53,7 +53,7 @@ def finish() -> None:
     """What is to be played is compiled, as far as one can see: those who heard that it began hear that it is over."""
     for done in list(_waiting):
         done()
-    _ear.finish()
+    _compile_listener.finish()
 
 
 def up_to(ready: int, sight: int) -> str:
@@ -107,7 +107,7 @@ def _end() -> None:
         _own.spent += clock.perf_counter() - _own.began
 
 
-class _Ear(event.Listener):  # type: ignore[misc]
+class _CompileListener(event.Listener):  # type: ignore[misc]
     """Hears numba begin to compile, which it does not where it finds the machine code on disk."""
 
     def __init__(self) -> None:
@@ -171,5 +171,5 @@ class _Ear(event.Listener):  # type: ignore[misc]
             raise KeyboardInterrupt
 
 
-_ear = _Ear()
-event.register("numba:compile", _ear)
+_compile_listener = _CompileListener()
+event.register("numba:compile", _compile_listener)

@@ -124,7 +124,7 @@ class Forces(Protocol):
     v + dt a, says `reads_end_velocity = False`. One that remembers names in `recorded` the columns without which a sample does
     not tell what it exerts; they become series of the run. One that knows by how much it lets a motion fall behind says so in a
     column `late` or `yielded` ([m] and [rad] per row), or `sunk`: how deep [m], and the largest jump of a velocity times dt
-    [m]. They only grow; it names them in `error_columns`, which the verdict reads. One of mere loads says `requests_load =
+    [m]. They only grow; it names them in `error_columns`, which the verdict reads. One of mere loads says `requests_demand =
     False`, and is not asked.
     """
 
@@ -151,10 +151,10 @@ class Forces(Protocol):
     def account(self, elements: Elements, dt: float) -> None:
         """Book the work of the tick that has just passed."""
 
-    def request_load(self, elements: Elements, dt: float) -> None:
+    def request_demand(self, elements: Elements, dt: float) -> None:
         """Tell the bodies what its stiffness and damping ask of the step (`Elements.load`); nothing for a mere load."""
 
-    def requested_load(self) -> tuple[Array, Array]:
+    def requested_demand(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per row as last asked, (n, d, d); zeros for a mere load."""
 
     def bounds(self, elements: Elements) -> Array:
@@ -168,16 +168,16 @@ class Forces(Protocol):
     def read_velocity(self) -> list[str]:
         """Names of those that depend on velocities."""
 
-    def keep_books(self, held: Array, power: Array, touched: set[str]) -> None:
+    def keep_ledgers(self, held: Array, power: Array, touched: set[str]) -> None:
         """After a re-evaluation: rows that the event did not touch hold and take what they did before."""
 
-    def open_books(self) -> None:
+    def open_ledgers(self) -> None:
         """After an event: open the ledgers of new members."""
 
 
-def requests_load(forces: Any) -> bool:
+def requests_demand(forces: Any) -> bool:
     """Whether a stack of forces may ask something of the step; mere loads do not, and so they need no loop for it."""
-    return bool(getattr(forces, "requests_load", True))
+    return bool(getattr(forces, "requests_demand", True))
 
 
 @runtime_checkable
@@ -217,7 +217,7 @@ class BeginsAtRest(Protocol):
     names: list[str]
     row: dict[str, int]
     rests: Array  # 1 where one carries something, or is to
-    company: Array  # how many meet one of its bodies at most
+    contacts_of_body: Array  # how many meet one of its bodies at most
     free: Indices  # 1 where its bodies are rigid, and all else that acts on them asks next to nothing of the step
     begins: Array  # 1 where one is to, and has not begun; BEGUN where it has, and the first tick is still to come
     starts: Array  # with which forces such a one would begin, (n, ...)
@@ -250,7 +250,7 @@ class HeldTogether(Protocol):
     second: Indices
     body: Indices  # see Strikes, also for the next one
     nearing: Array
-    piece: Indices  # on either side: the number of its body, or of all that hang together with it; NOBODY where nothing moves it
+    island: Indices  # on either side: the number of its body, or of all that hang together with it; NOBODY where nothing moves it
     seat: Indices  # on either side: where its body sits in its piece
     seats: Indices  # and how many sit there; 0 where it answers for itself
     first_seat: Indices  # the first of these among those of all pieces
@@ -303,7 +303,7 @@ class AppliesRecorded(Protocol):
         """Write on the elements what was done at a sample."""
 
 
-class Sight(Protocol):
+class Observation(Protocol):
     """What there is to see of a mechanism between two ticks: everything as the last tick has left it, in the world."""
 
     @property
@@ -341,7 +341,7 @@ class Decides(Protocol):
     def next_due(self, tick: int, dt: float) -> int:
         """The first tick after this one before which somebody is to be asked."""
 
-    def decide(self, name: str, tick: int, time: float, sight: Sight) -> None:
+    def decide(self, name: str, tick: int, time: float, observation: Observation) -> None:
         """Look, and decide."""
 
 

@@ -19,8 +19,8 @@ from modular.table import COLUMN
 class ForceStack(Booked):
     """Forces of one kind, a row each.
 
-    A subclass declares its columns and names its loops: exert, account, and request_load with compute_margin. One whose forces may
-    be rows of the interface (modular/compliant.py) has a column `implicit`, says by `row_form` how their gaps are measured, and
+    A subclass declares its columns and names its loops: exert, account, and request_demand with compute_margin. One whose forces
+    may be rows of the interface (modular/compliant.py) has a column `implicit`, says by `row_form` how their gaps are measured, and
     fills rows in by `write_row`.
     """
 
@@ -128,11 +128,11 @@ class ForceStack(Booked):
         elements.clock[TIME] = time
         self.play("exert", elements)
 
-    def request_load(self, elements: Elements, dt: float) -> None:
+    def request_demand(self, elements: Elements, dt: float) -> None:
         """Tell the bodies what its springs and dampers ask of a step; mere loads have no loop for that."""
         elements.clock[GAIN_STEP] = dt
-        if "request_load" in self.loops:
-            self.play("request_load", elements)
+        if "request_demand" in self.loops:
+            self.play("request_demand", elements)
 
     def account(self, elements: Elements, dt: float) -> None:
         """Book the tick that has just passed."""

@@ -176,9 +176,9 @@ def apply_multipliers_loop(start: int, stop: int, rows: View, elements: View) ->
 def book_losses_loop(start: int, stop: int, rows: View, elements: View) -> int:
     """What it takes is lost."""
     for n in range(start, stop):
-        book = rows.booked[rows.home[n]]
-        book[DISSIPATED] += book[LEAKED] - rows.leak[n]
-        book[LEAKED] = rows.leak[n]
+        ledger = rows.booked[rows.home[n]]
+        ledger[DISSIPATED] += ledger[LEAKED] - rows.leak[n]
+        ledger[LEAKED] = rows.leak[n]
     return NO_FAILED_ROW
 
 

@@ -53,7 +53,7 @@ def guard_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Add the correction to what joints exert."""
     leading, dt = joints.coincident.shape[0], elements.clock[GAIN_STEP]
     on_first, on_second, rate, effort, stiffness, a, b, force_a, force_b, course = room_of(joints)
-    rows, book = rate.shape[0], like(joints.ledger)
+    rows, ledger = rate.shape[0], like(joints.ledger)
     for n in range(start, stop, LANES):
         first, second = indices(joints.first, n, stop), indices(joints.second, n, stop)
         if leading < rows:
@@ -73,8 +73,8 @@ def guard_loop(start: int, stop: int, joints: View, elements: View) -> int:
                 value += stiffness[i, j] * rate[j]
             effort[i] = dt * value
             power += dt * effort[i] * rate[i]
-        fetch(joints.ledger, n, stop, book)
-        made, leave = -book[LEAKED], IGNORED_SHARE_OF_STORED * abs(book[STORED])
+        fetch(joints.ledger, n, stop, ledger)
+        made, leave = -ledger[LEAKED], IGNORED_SHARE_OF_STORED * abs(ledger[STORED])
         made = larger(made - leave, 0.0 * made) - larger(-made - leave, 0.0 * made)
         share = given(power, made / (SETTLING_TICKS * power))
         share = -larger(-larger(share, -MAX_NEGATIVE_DAMPING_SHARE), -MAX_DAMPING_SHARE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from modular import load_sharing
+from modular import demand_sharing
 from modular.blocks import like, shaped
 from modular.elements import GAIN_STEP, STEP, Array
 from modular.kernel import kernel
@@ -208,11 +208,11 @@ def hold_loop(start: int, stop: int, joints: View, elements: View) -> int:
 @loop
 def account_and_exert_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """Book the tick that has passed, then exert for the next: the same as both, with the rows at hand once."""
-    room, book = springs_of(joints), like(joints.ledger)
+    room, ledger = springs_of(joints), like(joints.ledger)
     for n in range(start, stop, LANES):
-        book_rows(joints, elements, elements.current_velocity, n, stop, book)
-        book[STORED], _ = exert_rows(joints, elements, n, stop, room)
-        store(book, joints.ledger, n, stop)
+        book_rows(joints, elements, elements.current_velocity, n, stop, ledger)
+        ledger[STORED], _ = exert_rows(joints, elements, n, stop, room)
+        store(ledger, joints.ledger, n, stop)
     return NO_FAILED_ROW
 
 
@@ -237,7 +237,7 @@ def wrench_loop(start: int, stop: int, joints: View, elements: View) -> int:
 
 
 @loop
-def compute_load_loop(start: int, stop: int, joints: View, elements: View) -> int:
+def compute_demand_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """dt^2 K + 2 dt C becomes what the joint asks of its bodies."""
     stiffness, damping = like(joints.block), like(joints.block)
     dt = elements.clock[GAIN_STEP]
@@ -261,5 +261,5 @@ def compute_margin_loop(start: int, stop: int, joints: View, elements: View) -> 
             spring += dt * dt * joints.stiffness[n, i, i]
             damper += 2.0 * dt * joints.damping[n, i, i]
         bound = max(elements.bound[joints.first[n]], elements.bound[joints.second[n]])
-        joints.margin[n] = load_sharing.growth(spring, damper, bound)
+        joints.margin[n] = demand_sharing.growth(spring, damper, bound)
     return NO_FAILED_ROW

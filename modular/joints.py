@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from modular import load_sharing, seen_mass
+from modular import demand_sharing, seen_mass
 from modular.blocks import shaped
 from modular.courses import NUMBERS_PER_ROW
 from modular.elements import ASKING, RIGID_BODY_MOTIONS, STEP, Array, Elements
@@ -15,7 +15,7 @@ from modular.errors import ModelError
 from modular.joint import JointForm
 from modular.joint_loops import (
     account_and_exert_loop,
-    compute_load_loop,
+    compute_demand_loop,
     compute_margin_loop,
     exert_loop,
     measure_loop,
@@ -110,9 +110,9 @@ class Joints(Booked):
             "measure_rates": measure_loop, "exert": exert_loop, "account_and_exert": account_and_exert_loop,
             "account": account_loop, "compute_compliance": seen_mass.compute_compliance_loop,
             "compute_free_compliance": seen_mass.compute_free_compliance_loop,
-            "compute_seen_mass": seen_mass.compute_seen_mass_loop, "request_load": load_sharing.request_load_loop,
+            "compute_seen_mass": seen_mass.compute_seen_mass_loop, "request_demand": demand_sharing.request_demand_loop,
             "compute_parting": seen_mass.compute_parting_loop, "update_preload": seen_mass.update_preload_loop,
-            "wrenches": wrench_loop, "compute_load": compute_load_loop, "compute_margin": compute_margin_loop,
+            "wrenches": wrench_loop, "compute_demand": compute_demand_loop, "compute_margin": compute_margin_loop,
         }  # fmt: skip
         if isinstance(form.linearise, Loop):
             self.loops["linearise"] = form.linearise
@@ -132,7 +132,7 @@ class Joints(Booked):
         """Whether what they see changes as the bodies turn."""
         return self.form.turns or bool(self.uneven[: self.count].any())
 
-    def give_room(self, motions: int) -> None:
+    def resize_response(self, motions: int) -> None:
         """Let bodies answer in more ways through them."""
         for name in ("seen_first", "seen_second", "ahead_first", "ahead_second"):
             self.reshape(name, self.form.rows, motions)
@@ -205,9 +205,9 @@ class Joints(Booked):
         """Seen mass of every joint as a matrix, into `block`."""
         self.play("compute_seen_mass", elements)
 
-    def request_load(self, elements: Elements) -> None:
+    def request_demand(self, elements: Elements) -> None:
         """Tell the bodies what the blocks of the joints ask of them."""
-        self.play("request_load", elements)
+        self.play("request_demand", elements)
 
     def wrenches(self, elements: Elements) -> Array:
         """Force and, where the joint reads directions, moment on the second side at its point, (n, ...)."""

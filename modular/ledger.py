@@ -29,12 +29,12 @@ LEDGER = ("work_first", "work_second", "stored", "dissipated", "supplied", "rele
 WORK_FIRST, WORK_SECOND, STORED, DISSIPATED, SUPPLIED, RELEASED, IMPACT, LEAKED = range(len(LEDGER))
 
 
-def brought(book: Array, led: Sequence[bool]) -> Array:
+def brought(ledger: Array, led: Sequence[bool]) -> Array:
     """A ledger for people, (..., lines): work on bodies that are led along is no work on anything that has energy; minus that is
     what comes from outside. `led`: which sides are on such bodies."""
     if not any(led):
-        return book
-    split = book.copy()
+        return ledger
+    split = ledger.copy()
     for line, at in zip((WORK_FIRST, WORK_SECOND), led, strict=False):
         if at:
             split[..., SUPPLIED] += split[..., line]
@@ -62,7 +62,7 @@ class Booked(Stack):
     ledger: Array  # (n, lines) [J]
     first_side: Array
     second_side: Array
-    fresh: Indices  # 1 until the books of a row are opened
+    fresh: Indices  # 1 until the ledgers of a row are opened
     rung: Indices  # 1 once the alarm has rung for a row
 
     def __init__(self, first: int, second: int, dimension: int, *, driven: bool = False) -> None:
@@ -82,7 +82,7 @@ class Booked(Stack):
         yield "second", elements - len(self.second_side)
 
     def add_rows(self, names: Sequence[str]) -> slice:
-        """Fresh rows whose books are still to be opened."""
+        """Fresh rows whose ledgers are still to be opened."""
         rows = super().add_rows(names)
         self.fresh[rows] = 1
         return rows
@@ -92,18 +92,18 @@ class Booked(Stack):
         n = self.count
         return np.maximum(elements.bound[self.first[:n]], elements.bound[self.second[:n]])
 
-    def requested_load(self) -> tuple[Array, Array]:
+    def requested_demand(self) -> tuple[Array, Array]:
         """What a row asks of the step, dt^2 K and 4 dt C; nothing unless a subclass says otherwise."""
         return np.zeros((self.count, 1, 1)), np.zeros((self.count, 1, 1))
 
-    def keep_books(self, held: Array, power: Array, touched: set[str]) -> None:
+    def keep_ledgers(self, held: Array, power: Array, touched: set[str]) -> None:
         """After a re-evaluation: rows that the event did not touch hold and take what they did before."""
         still = np.array([name not in touched for name in self.names], bool) & (self.fresh[: self.count] == 0)
         self.ledger[: self.count, STORED][still] = held[still]
         self.power[: self.count][still] = power[still]
         self.drawn[: self.count, :1][still] = self.drawn[: self.count, 1:][still]
 
-    def open_books(self) -> None:
+    def open_ledgers(self) -> None:
         """After an event: what a new member holds from its start came with it, and powers count from now."""
         open_rows(0, self.count, self.ledger, self.power, self.power_before, self.fresh)
         self.drawn[: self.count, 1:] = self.drawn[: self.count, :1]
@@ -151,39 +151,39 @@ def work_on(elements: View, now: Array, where: RowIndices, side: Array) -> Any:
 
 
 @kernel
-def close(book: Array) -> None:
+def close(ledger: Array) -> None:
     """Whatever the named lines leave open is the leak."""
     total = 0.0
     for line in range(LEAKED):
-        total += book[line]
-    book[LEAKED] = -total
+        total += ledger[line]
+    ledger[LEAKED] = -total
 
 
 @kernel
-def book_rows(stack: View, elements: View, now: Array, n: int, stop: int, book: Array) -> None:
+def book_rows(stack: View, elements: View, now: Array, n: int, stop: int, ledger: Array) -> None:
     """What four rows did to their sides, hold, took, and what is left without a name; `now`: corrected velocities."""
-    fetch(stack.ledger, n, stop, book)
-    book[WORK_FIRST] += work_on(elements, now, indices(stack.first, n, stop), stack.first_side)
-    book[WORK_SECOND] += work_on(elements, now, indices(stack.second, n, stop), stack.second_side)
+    fetch(stack.ledger, n, stop, ledger)
+    ledger[WORK_FIRST] += work_on(elements, now, indices(stack.first, n, stop), stack.first_side)
+    ledger[WORK_SECOND] += work_on(elements, now, indices(stack.second, n, stop), stack.second_side)
     power = fetch_one(stack.power, n, stop)
-    book[DISSIPATED] += 0.5 * elements.clock[STEP] * (power + fetch_one(stack.power_before, n, stop))
+    ledger[DISSIPATED] += 0.5 * elements.clock[STEP] * (power + fetch_one(stack.power_before, n, stop))
     store_one(power, stack.power_before, n, stop)
     if stack.drawn.shape[0] > 0:
         drawn = like(stack.drawn)
         fetch(stack.drawn, n, stop, drawn)
-        book[SUPPLIED] += 0.5 * elements.clock[STEP] * (drawn[0] + drawn[1])
+        ledger[SUPPLIED] += 0.5 * elements.clock[STEP] * (drawn[0] + drawn[1])
         drawn[1] = drawn[0]
         store(drawn, stack.drawn, n, stop)
-    close(book)
+    close(ledger)
 
 
 @loop
 def account_loop(start: int, stop: int, stack: View, elements: View) -> int:
     """Book the tick that has just passed."""
-    book = like(stack.ledger)
+    ledger = like(stack.ledger)
     for n in range(start, stop, LANES):
-        book_rows(stack, elements, elements.velocity, n, stop, book)
-        store(book, stack.ledger, n, stop)
+        book_rows(stack, elements, elements.velocity, n, stop, ledger)
+        store(ledger, stack.ledger, n, stop)
     return NO_FAILED_ROW
 
 
@@ -192,19 +192,19 @@ def settle_rows(start: int, stop: int, stack: View, elements: View) -> None:
     """Book the tick that has just passed from the works that the elements have gathered, kick by kick."""
     dt = elements.clock[STEP]
     for n in range(start, stop):
-        book = stack.ledger[n]
+        ledger = stack.ledger[n]
         for k in range(stack.first_side.shape[0]):
-            book[WORK_FIRST] += elements.work[stack.first[n] + k]
+            ledger[WORK_FIRST] += elements.work[stack.first[n] + k]
             elements.work[stack.first[n] + k] = 0.0
         for k in range(stack.second_side.shape[0]):
-            book[WORK_SECOND] += elements.work[stack.second[n] + k]
+            ledger[WORK_SECOND] += elements.work[stack.second[n] + k]
             elements.work[stack.second[n] + k] = 0.0
-        book[DISSIPATED] += 0.5 * dt * (stack.power[n] + stack.power_before[n])
+        ledger[DISSIPATED] += 0.5 * dt * (stack.power[n] + stack.power_before[n])
         stack.power_before[n] = stack.power[n]
         if stack.drawn.shape[0] > 0:
-            book[SUPPLIED] += 0.5 * dt * (stack.drawn[n, 0] + stack.drawn[n, 1])
+            ledger[SUPPLIED] += 0.5 * dt * (stack.drawn[n, 0] + stack.drawn[n, 1])
             stack.drawn[n, 1] = stack.drawn[n, 0]
-        close(book)
+        close(ledger)
 
 
 @loop
@@ -217,24 +217,24 @@ def settle_up_loop(start: int, stop: int, stack: View, elements: View) -> int:
 @loop
 def supply_loop(start: int, stop: int, stack: View, elements: View) -> int:
     """A force from outside: what it does to its sides it brings along."""
-    book = like(stack.ledger)
+    ledger = like(stack.ledger)
     for n in range(start, stop, LANES):
-        fetch(stack.ledger, n, stop, book)
+        fetch(stack.ledger, n, stop, ledger)
         work = work_on(elements, elements.velocity, indices(stack.first, n, stop), stack.first_side)
-        book[WORK_FIRST] += work
+        ledger[WORK_FIRST] += work
         if stack.second_side.shape[0] > 0:
             other = work_on(elements, elements.velocity, indices(stack.second, n, stop), stack.second_side)
-            book[WORK_SECOND] += other
+            ledger[WORK_SECOND] += other
             work += other
-        book[SUPPLIED] -= work
-        close(book)
-        store(book, stack.ledger, n, stop)
+        ledger[SUPPLIED] -= work
+        close(ledger)
+        store(ledger, stack.ledger, n, stop)
     return NO_FAILED_ROW
 
 
 @loop
 def open_loop(start: int, stop: int, stack: View, elements: View) -> int:
-    """Open books."""
+    """Open ledgers."""
     open_rows(start, stop, stack.ledger, stack.power, stack.power_before, stack.fresh)
     if stack.drawn.shape[0] > 0:
         for n in range(start, stop):

@@ -94,7 +94,7 @@ def compute_compliance_rows(start: int, stop: int, joints: View, elements: View,
 @loop
 def compute_compliance_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """What joints see of bodies that move as rigid ones."""
-    compute_compliance_rows(start, stop, joints, elements, elements.load.shape[0])
+    compute_compliance_rows(start, stop, joints, elements, elements.demand.shape[0])
     return NO_FAILED_ROW
 
 
@@ -126,7 +126,7 @@ def find_uneven_loop(start: int, stop: int, joints: View, elements: View) -> int
 
     Joints whose seen mass needs no such look do not have this loop; tables of earlier checkpoints may.
     """
-    room, modes = response_scratch(joints, elements.response), elements.load.shape[0]
+    room, modes = response_scratch(joints, elements.response), elements.demand.shape[0]
     first, second, adjoint = sides(joints.block)
     if joints.steady.shape[0] == 1 and joints.square.shape[0] == 1:
         for n in range(start, stop, LANES):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from modular.former_names import refuse_former_names
 from modular.kernel import kernel
 from modular.loop import Loop
 from modular.memory import clear_bytes, copy_bytes
@@ -39,6 +40,10 @@ class Table:
         tuple[str, ...]
     ] = ()  # columns that a tick leaves for the next one, beside what is shown or booked
     together: ClassVar[tuple[tuple[str, ...], ...]] = ()  # columns that are folded and unfolded together
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        refuse_former_names(cls, vars(cls))
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -74,6 +79,7 @@ class Table:
     def view(self) -> ViewType:
         """How loops see it."""
         if self._view is None:
+            refuse_former_names(type(self), self.loops)
             self._view = view_of(tuple(self._fields))
         return self._view
 

@@ -38,7 +38,7 @@ class BodyStack(SharedConstantsStack):
     """Bodies of one kind; arrays have one row per body, or one per make (modular/shared_constants.py).
 
     A subclass declares what it knows of its bodies and names the loops that move them: predict, show_end_velocity, correct,
-    correct_and_predict, show, reevaluate, respond, respond_freely, bound_loads; and to be glued drift, accept_step, kick,
+    correct_and_predict, show, reevaluate, respond, respond_freely, bound_demands; and to be glued drift, accept_step, kick,
     apply_impulse, respond_ahead, save_start, restore_start, invalidate.
     """
 
@@ -215,12 +215,12 @@ class BodyStack(SharedConstantsStack):
                 return
         self.gains[:] = (
             newmark.beta, newmark.gamma, *internal.gains(dt), internal.iterations, internal.lead, internal.more,
-            1.0 / self.steps if isfinite(dt) else 1.0, self.burden,
+            1.0 / self.steps if isfinite(dt) else 1.0, self.demand_weight,
         )  # fmt: skip
         self._settings = (*self._settings[-1:], (newmark, internal, dt, self.gains.copy()))
 
     @property
-    def burden(self) -> float:
+    def demand_weight(self) -> float:
         """How often what springs ask counts against the limit of the step: 2 gamma, or once where they act as impulses."""
         return 2.0 * self.newmark.gamma if self.steps == 1 else 1.0
 
@@ -299,9 +299,9 @@ class BodyStack(SharedConstantsStack):
         """The same where they are predicted to be at the end of the tick, and where forces act on them."""
         self.play("respond_predicted", elements)
 
-    def bound_loads(self, elements: Elements) -> None:
+    def bound_demands(self, elements: Elements) -> None:
         """Sum the loads that joints ask for and write an upper bound of the largest eigenvalue to each element."""
-        self.play("bound_loads", elements)
+        self.play("bound_demands", elements)
 
     # --- memory ----------------------------------------------------------------------------------------------------
 

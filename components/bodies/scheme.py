@@ -22,8 +22,9 @@ from modular.elements import STEP, Array
 from modular.kernel import kernel
 from modular.views import View
 
-# places in `gains`; SHARE: of a tick, that a step of the body takes; BURDEN: how often what acts on it counts against the limit
-BETA, GAMMA, STIFFNESS, DAMPING, ITERATIONS, LEAD, MORE, SHARE, BURDEN = range(9)
+# places in `gains`; SHARE: of a tick, that a step of the body takes; DEMAND_WEIGHT: how often what acts on it counts against the
+# limit
+BETA, GAMMA, STIFFNESS, DAMPING, ITERATIONS, LEAD, MORE, SHARE, DEMAND_WEIGHT = range(9)
 EXTRA_GYROSCOPIC_ROUNDS = 2  # how often what whirls is asked once more
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from components.fmi.machine import Machine
+from components.fmi.fmu_system import FmuSystem
 from components.fmi.moved_port import MotionMap
 from components.fmi.port import PortMap, PowerPort
 from modular.elements import Array
@@ -21,14 +21,14 @@ Indices = list[int]
 class MixedMap:
     """Motions of some entries of all twists in and their forces out; forces on the others in and their motions out."""
 
-    def __init__(self, machine: Machine, ports: Sequence[PowerPort], what: str) -> None:
-        self.machine, self.ports = machine, ports
+    def __init__(self, fmus: FmuSystem, ports: Sequence[PowerPort], what: str) -> None:
+        self.fmus, self.ports = fmus, ports
         self.d = ports[0].dimension
         self.width, self.pose_width = (3, 3) if self.d == 2 else (6, 7)
         self.count = len(ports)
-        halves = [halves_of(port, machine, what) for port in ports]
-        self.moved = MotionMap(machine, [moved for moved, _, _ in halves], what)
-        self.forced = PortMap(machine, [forced for _, forced, _ in halves], what)
+        halves = [halves_of(port, fmus, what) for port in ports]
+        self.moved = MotionMap(fmus, [moved for moved, _, _ in halves], what)
+        self.forced = PortMap(fmus, [forced for _, forced, _ in halves], what)
         self.moved_rows: Indices = []  # entries of all twists
         self._led: Array = np.zeros((self.count, self.pose_width), bool)  # coordinates of all poses that are told
         for k, (_, _, which) in enumerate(halves):
@@ -71,12 +71,12 @@ class MixedMap:
         return self.moved.read()
 
 
-def halves_of(port: PowerPort, machine: Machine, what: str) -> tuple[PowerPort, PowerPort, list[bool]]:
+def halves_of(port: PowerPort, fmus: FmuSystem, what: str) -> tuple[PowerPort, PowerPort, list[bool]]:
     """What is told motion of a port and what is told forces, and which axes and turns are told motion."""
     d = port.dimension
 
     def told(names: Sequence[Any]) -> bool:
-        return any(isinstance(name, str) and machine.variable(name, what).causality == "input" for name in names)
+        return any(isinstance(name, str) and fmus.variable(name, what).causality == "input" for name in names)
 
     along = [[*port.position[c : c + 1], *port.velocity[c : c + 1], *port.acceleration[c : c + 1]] for c in range(d)]
     turns = [*port.orientation, *port.angular_velocity, *port.angular_acceleration]

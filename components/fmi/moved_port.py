@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from components.fmi.machine import Machine
+from components.fmi.fmu_system import FmuSystem
 from components.fmi.port import PowerPort, angles_of, axes_of, quaternion_of_angles
 from modular.elements import Array
 from modular.errors import ModelError
@@ -18,8 +18,8 @@ MOTION = ("position", "orientation", "velocity", "angular_velocity", "accelerati
 class MotionMap:
     """Vectors over all ports of a machine, as `PortMap` has them, the other way round."""
 
-    def __init__(self, machine: Machine, ports: Sequence[PowerPort], what: str) -> None:
-        self.machine, self.ports = machine, ports
+    def __init__(self, fmus: FmuSystem, ports: Sequence[PowerPort], what: str) -> None:
+        self.fmus, self.ports = fmus, ports
         self.d = ports[0].dimension
         self.width, self.pose_width = (3, 3) if self.d == 2 else (6, 7)
         self.count = len(ports)
@@ -40,14 +40,14 @@ class MotionMap:
                         shown.append(entry)
                         self._shown_at.append(k * self.width + offset + c)
                         signs.append(-1.0 if port.exerts else 1.0)
-        if wrong := [name for name in told if machine.variable(name, what).causality != "input"]:
+        if wrong := [name for name in told if fmus.variable(name, what).causality != "input"]:
             raise ModelError(
                 f"{what}: '{wrong[0]}' is not an input, but other variables of its motion are; all variables of a "
                 "motion that the FMU receives must be inputs."
             )
         if not shown:
             raise ModelError(f"{what}: no port shows a force; name variables in force=[…].")
-        self.inputs, self.outputs = machine.signals(told, what), machine.signals(shown, what)
+        self.inputs, self.outputs = fmus.signals(told, what), fmus.signals(shown, what)
         self._names, self._signs = told, np.array(signs)
 
     def free(self) -> list[int]:
@@ -63,7 +63,7 @@ class MotionMap:
             pose[:, 3] = 1.0
         angles: dict[tuple[int, int], Array] = {}
         for name, (k, kind, c) in zip(self._names, self._told, strict=True):
-            variable = self.machine.variable(name, "")
+            variable = self.fmus.variable(name, "")
             first = (variable.start or "0").split()[0]
             value = float(parameters[name]) if name in parameters else variable.in_si(float(first))
             if kind == "position":
@@ -116,12 +116,12 @@ class MotionMap:
 
     def tell(self, pose: Array, twist: Array, slope: Array) -> None:
         """The motion at the end of the step."""
-        self.machine.tell(self.inputs, self.values(pose, twist, slope))
+        self.fmus.tell(self.inputs, self.values(pose, twist, slope))
 
     def read(self) -> Array:
         """Forces and moments on the FMU."""
         found = np.zeros(self.count * self.width)
-        found[self._shown_at] = self._signs * self.machine.ask(self.outputs)
+        found[self._shown_at] = self._signs * self.fmus.ask(self.outputs)
         return found
 
 

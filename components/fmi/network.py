@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from components.fmi.archive import give
-from components.fmi.machine import Machine
+from components.fmi.fmu_system import FmuSystem
 from components.fmi.ssp import read_ssp
 from modular.component import Component
 from modular.elements import Array
@@ -41,24 +41,24 @@ class FmuNetwork(Component):
         """The system of FMUs that an SSP file describes."""
         return cls(**read_ssp(path), interface=interface)
 
-    def machine(self) -> Machine:
+    def fmus(self) -> FmuSystem:
         """All of them, instantiated."""
-        return Machine(dict(self.files), self.connections, self.interface, self.parameters)
+        return FmuSystem(dict(self.files), self.connections, self.interface, self.parameters)
 
     def run(self, until: float, dt: float, outputs: Sequence[str]) -> tuple[Array, Array]:
         """Times (n,) and outputs (n, k) at every step of `dt` [s]."""
         ticks = round(until / dt)
         if ticks < 1:
             raise ModelError(f"FmuNetwork: until = {until} s is less than half a step of {dt} s; take a shorter step.")
-        machine = self.machine()
+        fmus = self.fmus()
         try:
-            shown = machine.signals(outputs, "FmuNetwork: outputs", discrete=True)
-            machine.begin()
-            found = [machine.ask(shown)]
+            shown = fmus.signals(outputs, "FmuNetwork: outputs", discrete=True)
+            fmus.begin()
+            found = [fmus.ask(shown)]
             for tick in range(ticks):
-                machine.time = tick * dt
-                machine.step(dt)
-                found.append(machine.ask(shown))
+                fmus.time = tick * dt
+                fmus.step(dt)
+                found.append(fmus.ask(shown))
             return np.asarray(dt * np.arange(ticks + 1), float), np.array(found)
         finally:
-            machine.close()
+            fmus.close()

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from components.bodies.posed.quaternions import product
-from components.fmi.machine import Machine
+from components.fmi.fmu_system import FmuSystem
 from components.fmi.units import counts_turns
 from modular.component import Component
 from modular.elements import Array, Indices
@@ -69,19 +69,19 @@ class PowerPort(Component):
     inertia: float | Sequence[float] = field(kw_only=True, default=0.0)
 
     @classmethod
-    def called(cls, name: str, machine: Machine, dimension: int) -> Self:
+    def called(cls, name: str, fmus: FmuSystem, dimension: int) -> Self:
         """The port whose variables are called as `modular export-fmu` calls them: name.position.x, name.force.x, ...
 
         Where the FMU describes a terminal of that name (FMI 3, 2.4.9; FMI 2 files may hold the same), they are its members
         position.x, force.x, ..., whatever they are called.
         """
-        terminal, axes = machine.terminal(name), AXES[dimension]
+        terminal, axes = fmus.terminal(name), AXES[dimension]
         name = structured(name)
         found: dict[str, Names] = {}
 
         def take(what: str, members: Sequence[str]) -> None:
             names = [terminal.get(member, f"{name}.{member}") for member in members]
-            if all(map(machine.has, names)):
+            if all(map(fmus.has, names)):
                 found[what] = names
 
         for what in ("position", "velocity", "force", "acceleration", "force_rate"):
@@ -147,19 +147,19 @@ class PowerPort(Component):
             )
         return found
 
-    def is_moved(self, machine: Machine) -> bool:
+    def is_moved(self, fmus: FmuSystem) -> bool:
         """Whether motion goes in: it has an input for its place, its velocity or its acceleration."""
         names = (*self.position, *self.orientation, *self.velocity, *self.acceleration)
-        told = [name for name in (*names, *self.angular_velocity) if isinstance(name, str) and machine.has(name)]
-        return any(machine.variable(name, "").causality == "input" for name in told)
+        told = [name for name in (*names, *self.angular_velocity) if isinstance(name, str) and fmus.has(name)]
+        return any(fmus.variable(name, "").causality == "input" for name in told)
 
-    def told(self, machine: Machine) -> list[str]:
+    def told(self, fmus: FmuSystem) -> list[str]:
         """Inputs that it tells."""
         kinds = (*UNITS, "orientation")
         names = [name for kind in kinds for name in getattr(self, kind) if isinstance(name, str)]
-        return [name for name in names if machine.has(name) and machine.variable(name, "").causality == "input"]
+        return [name for name in names if fmus.has(name) and fmus.variable(name, "").causality == "input"]
 
-    def check_units(self, owner: str, machine: Machine) -> list[str]:
+    def check_units(self, owner: str, fmus: FmuSystem) -> list[str]:
         """Variables that are missing, or declare a unit of another kind."""
         found = []
         for what, exponents in {**UNITS, "orientation": (0, 0, 0)}.items():
@@ -167,7 +167,7 @@ class PowerPort(Component):
                 if not isinstance(name, str):
                     continue
                 try:
-                    variable = machine.variable(name, owner)
+                    variable = fmus.variable(name, owner)
                 except ModelError as error:
                     found.append(str(error))
                     continue
@@ -188,11 +188,11 @@ class PowerPort(Component):
                         f"{owner}: {what} '{name}' is given in {variable.unit}, which the FMU defines as 1/s without 'rad': turns "
                         'and radians cannot be told apart. Define it in the file with rad="1" and its factor.'
                     )
-        return found or self._check_directions(owner, machine) or self._check_use(owner, machine)
+        return found or self._check_directions(owner, fmus) or self._check_use(owner, fmus)
 
-    def _check_use(self, owner: str, machine: Machine) -> list[str]:
+    def _check_use(self, owner: str, fmus: FmuSystem) -> list[str]:
         """What nobody would look at where forces go in."""
-        if self.is_moved(machine):
+        if self.is_moved(fmus):
             return []
         given = {"exerts": self.exerts, "mass": self.mass, "inertia": np.any(self.inertia), "start": len(self.start)}
         return [
@@ -202,9 +202,9 @@ class PowerPort(Component):
             if says
         ]
 
-    def _check_directions(self, owner: str, machine: Machine) -> list[str]:
+    def _check_directions(self, owner: str, fmus: FmuSystem) -> list[str]:
         """Along every axis something has to go in: the force, or the motion."""
-        told, along = set(self.told(machine)), []
+        told, along = set(self.told(fmus)), []
         for c, force in enumerate(self.force):
             motion = [
                 entry for entries in (self.position, self.velocity, self.acceleration) for entry in entries[c : c + 1]
@@ -231,8 +231,8 @@ def structured(name: str) -> str:
 class PortMap:
     """Vectors over all ports of a machine: poses and twists out, wrenches in; entries that no variable stands for are constant."""
 
-    def __init__(self, machine: Machine, ports: Sequence[PowerPort], what: str) -> None:
-        self.machine, self.ports = machine, ports
+    def __init__(self, fmus: FmuSystem, ports: Sequence[PowerPort], what: str) -> None:
+        self.fmus, self.ports = fmus, ports
         self.d = ports[0].dimension
         self.width = 3 if self.d == 2 else 6  # of a twist
         self.pose_width = 3 if self.d == 2 else 7
@@ -271,7 +271,7 @@ class PortMap:
             slopes.append(
                 read(port.angular_acceleration, [base + self.d + c for c in range(len(port.angular_acceleration))])
             )
-        self.outputs = machine.signals(names, what)
+        self.outputs = fmus.signals(names, what)
         self._poses, self._twists, self._slopes = _joined(poses), _joined(twists), _joined(slopes)
         shown = all(port.acceleration and (port.angular_acceleration or not port.turns) for port in ports)
         inputs, self.inputs_at, rates = [], [], []
@@ -284,8 +284,8 @@ class PortMap:
                         rates.extend(getattr(port, what_rate)[c : c + 1])
         if not inputs:
             raise ModelError(f"{what}: no port takes a force; name variables in force=[…].")
-        self.inputs = machine.signals(inputs, what)
-        self.rates = machine.signals(rates, what) if len(rates) == len(inputs) else None
+        self.inputs = fmus.signals(inputs, what)
+        self.rates = fmus.signals(rates, what) if len(rates) == len(inputs) else None
         # what is held in a step is no force at its end, and what follows from it no acceleration there
         self.accelerates = shown and self.rates is not None
 
@@ -293,14 +293,14 @@ class PortMap:
         """Wrenches over all ports at the two ends of a step, linear in between; without rates what they are on average is held."""
         rows = self.inputs_at
         if self.rates is None:
-            self.machine.tell(self.inputs, 0.5 * (start[rows] + end[rows]))
+            self.fmus.tell(self.inputs, 0.5 * (start[rows] + end[rows]))
         else:
-            self.machine.tell(self.inputs, start[rows])
-            self.machine.tell(self.rates, (end[rows] - start[rows]) / h)
+            self.fmus.tell(self.inputs, start[rows])
+            self.fmus.tell(self.rates, (end[rows] - start[rows]) / h)
 
     def read(self) -> tuple[Array, Array, Array]:
         """Poses (ports, 3 or 7), twists and their rates (ports * (3 or 6))."""
-        values = self.machine.ask(self.outputs)
+        values = self.fmus.ask(self.outputs)
         pose, twist, slope = (
             self.rest.ravel().copy(),
             np.zeros(self.count * self.width),

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from components.fmi.body import TAIL, Fmu
-from components.fmi.moved_unit import unit_of
+from components.fmi.moved_stepper import stepper_of
 from components.fmi.port import axes_of, cross, moment, way_between
-from components.fmi.unit import Unit
+from components.fmi.stepper import Stepper
 from modular.body import Body
 from modular.elements import GAIN_STEP, STEP, Array, Elements
 from modular.errors import ModelError
@@ -32,15 +32,18 @@ ROUNDING = 1e-12  # of velocities: impulses that change no more are none
 class FmuSide(Side):
     """A port of an FMU as it stands now."""
 
-    def __init__(self, unit: Unit, name: str, port: PortName) -> None:
+    def __init__(self, stepper: Stepper, name: str, port: PortName) -> None:
         self.owner, self.name = name, str(port)
-        self._port = list(unit.body.ports).index(port.port)
-        pose, d, w = unit.pose[self._port], unit.map.d, unit.map.width
-        self._turns = unit.ports[self._port].turns
+        self._port = list(stepper.body.ports).index(port.port)
+        pose, d, w = stepper.pose[self._port], stepper.map.d, stepper.map.width
+        self._turns = stepper.ports[self._port].turns
         self._axes = axes_of(pose)
         self.position = pose[:d].copy()
         start = self._port * w
-        self.velocity, self.acceleration = unit.twist[start : start + d].copy(), unit.slope[start : start + d].copy()
+        self.velocity, self.acceleration = (
+            stepper.twist[start : start + d].copy(),
+            stepper.slope[start : start + d].copy(),
+        )
 
     @property
     def frame(self) -> Array:
@@ -81,7 +84,7 @@ class Fmus:
         self._shape = dimension, ports, outputs, saves, serialises
         offered = (*(GLUED if saves else ()), *(SAVED if serialises else ()))
         self.__dict__.update({verb: getattr(self, f"_{verb}") for verb in offered})
-        self.units: list[Unit] = []
+        self.steppers: list[Stepper] = []
         self.held: list[list[tuple[int, Mark]]] = []  # elements of each, in their order
         self._rows = {key: np.zeros((0, width)) for key in "qva"}
         self._dt = 0.0
@@ -91,11 +94,11 @@ class Fmus:
     def add(self, name: str, body: Body) -> None:
         """Instantiate an FMU."""
         assert isinstance(body, Fmu)
-        unit = unit_of(name, body, self.gravity)
-        unit.dt = self._dt
+        stepper = stepper_of(name, body, self.gravity)
+        stepper.dt = self._dt
         self.row[name] = len(self.names)
         self.names.append(name)
-        self.units.append(unit)
+        self.steppers.append(stepper)
         self.held.append([])
         self._rows = {key: np.vstack([rows, np.zeros(rows.shape[1])]) for key, rows in self._rows.items()}
         self._record(self.row[name])
@@ -103,8 +106,8 @@ class Fmus:
     def remove(self, name: str) -> None:
         """Let it go."""
         k = self.row[name]
-        self.units[k].machine.close()
-        del self.names[k], self.units[k], self.held[k]
+        self.steppers[k].fmus.close()
+        del self.names[k], self.steppers[k], self.held[k]
         self._rows = {key: np.delete(rows, k, axis=0) for key, rows in self._rows.items()}
         self.row = {name: k for k, name in enumerate(self.names)}
 
@@ -114,27 +117,27 @@ class Fmus:
         view = object.__new__(type(self))
         view.__dict__.update({key: value for key, value in self.__dict__.items() if key not in (*GLUED, *SAVED)})
         view.names, view.row = [name], {name: 0}
-        view.units, view.held = [self.units[k]], [self.held[k]]
+        view.steppers, view.held = [self.steppers[k]], [self.held[k]]
         view._rows = {key: rows[k : k + 1] for key, rows in self._rows.items()}
         return view
 
     def __deepcopy__(self, memo: Any) -> Fmus:
         """Another stack with FMUs of its own, which stand as these do."""
         if not hasattr(self, "save"):
-            raise ModelError(f"body '{self.names[0]}' cannot be copied: {self.units[0].machine.missing_bytes}.")
+            raise ModelError(f"body '{self.names[0]}' cannot be copied: {self.steppers[0].fmus.missing_bytes}.")
         made = type(self)(*self._shape)
         made.gravity, made._dt = self.gravity.copy(), self._dt
-        for name, unit in zip(self.names, self.units, strict=True):
-            made.add(name, unit.body)
+        for name, stepper in zip(self.names, self.steppers, strict=True):
+            made.add(name, stepper.body)
         made.held = [list(held) for held in self.held]
         made._restore(self._save())
-        for unit, other in zip(made.units, self.units, strict=True):
-            unit.settings = other.settings
+        for stepper, other in zip(made.steppers, self.steppers, strict=True):
+            stepper.settings = other.settings
         return made
 
     def side(self, name: str, port: PortName) -> Side:
         """A port as a joint sees it now."""
-        return FmuSide(self.units[self.row[name]], name, port)
+        return FmuSide(self.steppers[self.row[name]], name, port)
 
     def attach(self, name: str, element: int, mark: Mark) -> None:
         """Show a point or direction from now on."""
@@ -152,23 +155,23 @@ class Fmus:
     def command(self, name: str, variable: str, value: float) -> None:
         """An input of its FMU is so from now on, until it is commanded otherwise."""
         k = self.row[name]
-        self.units[k].command(variable, value)
+        self.steppers[k].command(variable, value)
         self._record(k)
 
     def _record(self, k: int) -> None:
-        for key, values in zip("qva", self.units[k].row(), strict=True):
+        for key, values in zip("qva", self.steppers[k].row(), strict=True):
             self._rows[key][k] = values
 
     @property
     def why_not(self) -> str:
         """Why a step cannot be taken again; nothing where it can."""
-        return next((why for unit in self.units if (why := unit.machine.missing_state)), "")
+        return next((why for stepper in self.steppers if (why := stepper.fmus.missing_state)), "")
 
     # --- elements ----------------------------------------------------------------------------------------------------
 
     def _points(self, k: int, pose: Array, twist: Array) -> Any:
         """Every element of a body at a pose: its row, arm or direction, place and rate."""
-        d, w = self.units[k].map.d, self.units[k].map.width
+        d, w = self.steppers[k].map.d, self.steppers[k].map.width
         axes = [axes_of(one) for one in pose]
         for row, mark in self.held[k]:
             port = int(mark.weights[0])
@@ -186,10 +189,10 @@ class Fmus:
 
     def _wrench(self, k: int, elements: Elements, pose: Array) -> Array:
         """Forces on the elements as forces and moments on the ports."""
-        unit = self.units[k]
-        d, w = unit.map.d, unit.map.width
-        found = np.zeros(len(unit.still))
-        for (row, port, arm, _, _), (_, mark) in zip(self._points(k, pose, unit.still), self.held[k], strict=True):
+        stepper = self.steppers[k]
+        d, w = stepper.map.d, stepper.map.width
+        found = np.zeros(len(stepper.still))
+        for (row, port, arm, _, _), (_, mark) in zip(self._points(k, pose, stepper.still), self.held[k], strict=True):
             force, start = elements.force[row], port * w
             if mark.weights[1] == POINT:
                 found[start : start + d] += force
@@ -197,9 +200,9 @@ class Fmus:
         return found
 
     def _respond(self, k: int, elements: Elements, pose: Array, root: Array) -> None:
-        unit = self.units[k]
-        d, w = unit.map.d, unit.map.width
-        for (row, port, arm, _, _), (_, mark) in zip(self._points(k, pose, unit.still), self.held[k], strict=True):
+        stepper = self.steppers[k]
+        d, w = stepper.map.d, stepper.map.width
+        for (row, port, arm, _, _), (_, mark) in zip(self._points(k, pose, stepper.still), self.held[k], strict=True):
             start = port * w
             rows = np.array([cross(spin, arm) for spin in root[start + d : start + w].T]).T
             if mark.weights[1] == POINT:
@@ -211,26 +214,26 @@ class Fmus:
 
     def configure(self, newmark: Newmark, internal: InternalGains, dt: float) -> None:
         """Take the settings of the scheme."""
-        for unit in self.units:
-            unit.settings = newmark.beta, newmark.gamma
+        for stepper in self.steppers:
+            stepper.settings = newmark.beta, newmark.gamma
             if np.isfinite(dt):
-                unit.dt = self._dt = dt
+                stepper.dt = self._dt = dt
 
     def predict(self, elements: Elements, dt: float) -> None:
         """Show the ports as they are predicted."""
-        for k, unit in enumerate(self.units):
-            if unit.steps_by_answers:
-                self._refresh(unit, elements)
-            unit.foreseen = unit.predicted(dt)
-            self._show(k, elements, *unit.foreseen)
-            for row, _, _, _, v in self._points(k, unit.pose, unit.twist + dt * unit.slope):
+        for k, stepper in enumerate(self.steppers):
+            if stepper.steps_by_answers:
+                self._refresh(stepper, elements)
+            stepper.foreseen = stepper.predicted(dt)
+            self._show(k, elements, *stepper.foreseen)
+            for row, _, _, _, v in self._points(k, stepper.pose, stepper.twist + dt * stepper.slope):
                 elements.current_velocity[row] = v
 
     def correct(self, elements: Elements, dt: float) -> str | None:
         """Take the step under the forces on the elements."""
         wrong = None
-        for k, unit in enumerate(self.units):
-            unit.advance(self._wrench(k, elements, unit.foreseen[0]), dt)
+        for k, stepper in enumerate(self.steppers):
+            stepper.advance(self._wrench(k, elements, stepper.foreseen[0]), dt)
             self._record(k)
             if not all(np.isfinite(rows[k]).all() for rows in self._rows.values()):
                 wrong = wrong or self.names[k]
@@ -239,59 +242,59 @@ class Fmus:
 
     def show(self, elements: Elements) -> None:
         """Show the ports where they stand."""
-        for k, unit in enumerate(self.units):
-            self._show(k, elements, unit.pose, unit.twist)
+        for k, stepper in enumerate(self.steppers):
+            self._show(k, elements, stepper.pose, stepper.twist)
 
     def reevaluate(self, elements: Elements, names: Sequence[str]) -> None:
         """Accelerations where they stand."""
-        for k, unit in enumerate(self.units):
+        for k, stepper in enumerate(self.steppers):
             if self.names[k] in names:
-                unit.dt = unit.dt or float(elements.clock[GAIN_STEP])
-                unit.reevaluate(self._wrench(k, elements, unit.pose))
+                stepper.dt = stepper.dt or float(elements.clock[GAIN_STEP])
+                stepper.reevaluate(self._wrench(k, elements, stepper.pose))
                 self._record(k)
 
     def respond(self, elements: Elements, *, constrained: bool = True) -> None:
         """Say how forces are answered where they stand."""
-        for k, unit in enumerate(self.units):
-            if unit.begin is not None and not unit.over:  # within a step of glued joints
-                unit.answers_at_end(float(elements.clock[STEP]))
-                self._respond(k, elements, unit.ahead, unit.root)
+        for k, stepper in enumerate(self.steppers):
+            if stepper.begin is not None and not stepper.over:  # within a step of glued joints
+                stepper.answers_at_end(float(elements.clock[STEP]))
+                self._respond(k, elements, stepper.ahead, stepper.root)
                 continue
-            h = self._length(unit, elements)
-            if unit.ticks:  # somebody looks, between two ticks
-                root = unit.answers(h)[1]
+            h = self._length(stepper, elements)
+            if stepper.ticks:  # somebody looks, between two ticks
+                root = stepper.answers(h)[1]
             else:
-                unit.measure(h)
-                root = unit.root
-            self._respond(k, elements, unit.pose, root)
+                stepper.measure(h)
+                root = stepper.root
+            self._respond(k, elements, stepper.pose, root)
 
     def respond_predicted(self, elements: Elements) -> None:
         """The same where they are predicted."""
-        for k, unit in enumerate(self.units):
-            if not unit.steps_by_answers:
-                self._refresh(unit, elements)
-            self._respond(k, elements, unit.foreseen[0], unit.root)
+        for k, stepper in enumerate(self.steppers):
+            if not stepper.steps_by_answers:
+                self._refresh(stepper, elements)
+            self._respond(k, elements, stepper.foreseen[0], stepper.root)
 
-    def _refresh(self, unit: Unit, elements: Elements) -> None:
+    def _refresh(self, stepper: Stepper, elements: Elements) -> None:
         """Measure how it answers, once in so many ticks: always in the same ones, whoever looks between them."""
-        if unit.ticks - unit.since >= unit.body.refresh or not unit.root.any():
-            unit.measure(self._length(unit, elements))
-            unit.since = unit.ticks
+        if stepper.ticks - stepper.since >= stepper.body.refresh or not stepper.root.any():
+            stepper.measure(self._length(stepper, elements))
+            stepper.since = stepper.ticks
 
-    def _length(self, unit: Unit, elements: Elements) -> float:
+    def _length(self, stepper: Stepper, elements: Elements) -> float:
         """Of the steps by which it is measured."""
         h = float(elements.clock[STEP]) or float(elements.clock[GAIN_STEP]) or self._dt
-        unit.dt = unit.dt or h
-        if not unit.machine.variable_step or h <= 0.0:
-            h = unit.dt
+        stepper.dt = stepper.dt or h
+        if not stepper.fmus.variable_step or h <= 0.0:
+            h = stepper.dt
         return h
 
-    def bound_loads(self, elements: Elements) -> None:
+    def bound_demands(self, elements: Elements) -> None:
         """The largest eigenvalue of what joints ask."""
         for held in self.held:
             rows = [row for row, _ in held]
             if rows:
-                elements.bound[rows] = np.linalg.eigvalsh(elements.load[rows].sum(axis=0))[-1]
+                elements.bound[rows] = np.linalg.eigvalsh(elements.demand[rows].sum(axis=0))[-1]
 
     def push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
         """No FMU is struck: refused."""
@@ -308,9 +311,9 @@ class Fmus:
     # --- between glued joints, where all can save their states ---------------------------------------------------------
 
     def _drift(self, elements: Elements, step: float) -> str | None:
-        for k, unit in enumerate(self.units):
-            before = unit.before[0] if unit.begin is not None and not unit.over else unit.pose
-            pose = unit.drift(self._wrench(k, elements, before), step)
+        for k, stepper in enumerate(self.steppers):
+            before = stepper.before[0] if stepper.begin is not None and not stepper.over else stepper.pose
+            pose = stepper.drift(self._wrench(k, elements, before), step)
             half = np.concatenate([way_between(a, b) for a, b in zip(before, pose, strict=True)]) / step
             self._show(k, elements, pose, half)
             if not np.isfinite(pose).all():
@@ -322,47 +325,47 @@ class Fmus:
 
     def _kick(self, elements: Elements, step: float) -> str | None:
         wrong = None
-        for k, unit in enumerate(self.units):
-            unit.kick(self._wrench(k, elements, unit.ahead), step)
-            self._show(k, elements, unit.ahead, unit.twist)
+        for k, stepper in enumerate(self.steppers):
+            stepper.kick(self._wrench(k, elements, stepper.ahead), step)
+            self._show(k, elements, stepper.ahead, stepper.twist)
             self._record(k)
             if not all(np.isfinite(rows[k]).all() for rows in self._rows.values()):
                 wrong = wrong or self.names[k]
         return wrong
 
     def _save_start(self, elements: Elements) -> None:
-        for unit in self.units:
-            if unit.over:
-                unit.drop()
-            if unit.origin is not None:
-                unit.machine.forget(unit.origin[0])
-            unit.origin = unit.machine.save(), {key: getattr(unit, key) for key in (*STANDS, *unit.more)}
+        for stepper in self.steppers:
+            if stepper.over:
+                stepper.drop()
+            if stepper.origin is not None:
+                stepper.fmus.forget(stepper.origin[0])
+            stepper.origin = stepper.fmus.save(), {key: getattr(stepper, key) for key in (*STANDS, *stepper.more)}
 
     def _restore_start(self, elements: Elements) -> None:
-        for unit in self.units:
-            unit.drop()
-            unit.machine.restore(unit.origin[0])
-            vars(unit).update(unit.origin[1])
+        for stepper in self.steppers:
+            stepper.drop()
+            stepper.fmus.restore(stepper.origin[0])
+            vars(stepper).update(stepper.origin[1])
 
     def _invalidate(self, elements: Elements) -> None:
         """Nothing is kept that could be."""
 
     def _respond_ahead(self, elements: Elements) -> None:
-        for k, unit in enumerate(self.units):
-            self._respond(k, elements, unit.ahead, unit.answers_ahead(float(elements.clock[STEP])))
+        for k, stepper in enumerate(self.steppers):
+            self._respond(k, elements, stepper.ahead, stepper.answers_ahead(float(elements.clock[STEP])))
 
     def _apply_impulse(self, elements: Elements) -> None:
-        for k, unit in enumerate(self.units):
-            impulse = self._wrench(k, elements, unit.pose)
-            jump = np.abs(unit.compliance @ impulse).max(initial=0.0)
-            if jump > ROUNDING * max(1.0, float(np.abs(unit.twist).max(initial=0.0))):
-                unit.strike(impulse)
-            self._show(k, elements, unit.pose, unit.twist)
+        for k, stepper in enumerate(self.steppers):
+            impulse = self._wrench(k, elements, stepper.pose)
+            jump = np.abs(stepper.compliance @ impulse).max(initial=0.0)
+            if jump > ROUNDING * max(1.0, float(np.abs(stepper.twist).max(initial=0.0))):
+                stepper.strike(impulse)
+            self._show(k, elements, stepper.pose, stepper.twist)
             self._record(k)
 
     def _show_end_velocity(self, elements: Elements) -> None:
-        for k, unit in enumerate(self.units):
-            for row, _, _, _, v in self._points(k, unit.pose, unit.twist + elements.clock[STEP] * unit.slope):
+        for k, stepper in enumerate(self.steppers):
+            for row, _, _, _, v in self._points(k, stepper.pose, stepper.twist + elements.clock[STEP] * stepper.slope):
                 elements.current_velocity[row] = v
 
     # --- as data -----------------------------------------------------------------------------------------------------
@@ -370,21 +373,22 @@ class Fmus:
     def _save(self) -> dict[str, Any]:
         return {
             name: {
-                "machine": unit.machine.as_data(), **{key: getattr(unit, key).copy() for key in unit.kept}, "work": unit.work,
-                "ticks": unit.ticks, "since": unit.since, "beta": unit.beta,
+                "machine": stepper.fmus.as_data(),
+                **{key: getattr(stepper, key).copy() for key in stepper.kept}, "work": stepper.work,
+                "ticks": stepper.ticks, "since": stepper.since, "beta": stepper.beta,
             }
-            for name, unit in zip(self.names, self.units, strict=True)
+            for name, stepper in zip(self.names, self.steppers, strict=True)
         }  # fmt: skip
 
     def _restore(self, memory: Mapping[str, Any]) -> None:
-        for k, (name, unit) in enumerate(zip(self.names, self.units, strict=True)):
+        for k, (name, stepper) in enumerate(zip(self.names, self.steppers, strict=True)):
             kept = memory[name]
-            unit.drop()
-            unit.machine.take_data(kept["machine"])
-            for key in unit.kept:
-                setattr(unit, key, np.array(kept[key]))
-            unit.work, unit.ticks, unit.since = float(kept["work"]), int(kept["ticks"]), int(kept["since"])
-            unit.beta = float(kept["beta"])
+            stepper.drop()
+            stepper.fmus.take_data(kept["machine"])
+            for key in stepper.kept:
+                setattr(stepper, key, np.array(kept[key]))
+            stepper.work, stepper.ticks, stepper.since = float(kept["work"]), int(kept["ticks"]), int(kept["since"])
+            stepper.beta = float(kept["beta"])
             self._record(k)
 
 

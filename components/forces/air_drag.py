@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from components.forces.isotropic import IsotropicForces, isotropic_load
+from components.forces.isotropic import IsotropicForces, isotropic_demand
 from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
 from modular.force import Force
@@ -69,12 +69,12 @@ class AirDrag(Force):
 class AirDrags(IsotropicForces):
     """Drags, one row each."""
 
-    hardens = True  # its slope grows with the velocity (coordinator/checks/foretelling.py)
+    hardens = True  # its slope grows with the velocity (coordinator/checks/run_warnings.py)
     law: Array  # b and c, (n, 2)
     wind: Array  # [m/s], (n, d)
 
     def __init__(self, dimension: int) -> None:
-        super().__init__(dimension, drag_loop, request_load_loop)
+        super().__init__(dimension, drag_loop, request_demand_loop)
         self.column("law", 2)
         self.column("wind", dimension)
 
@@ -109,7 +109,7 @@ def drag_loop(start: int, stop: int, drags: View, elements: View) -> int:
 
 
 @loop
-def request_load_loop(start: int, stop: int, drags: View, elements: View) -> int:
+def request_demand_loop(start: int, stop: int, drags: View, elements: View) -> int:
     """4 dt (b + 2 c |u|): the slope of the force along its velocity, which is the steepest, with the velocity that is shown."""
     dt = elements.clock[GAIN_STEP]
     for n in range(start, stop):
@@ -118,5 +118,5 @@ def request_load_loop(start: int, stop: int, drags: View, elements: View) -> int
         for c in range(wind.shape[0]):
             square += (elements.velocity[element, c] - wind[c]) ** 2
         drags.damper[n] = 4.0 * dt * (law[0] + 2.0 * law[1] * np.sqrt(square))
-        isotropic_load(drags.damper[n], elements.response[element], elements.load[element])
+        isotropic_demand(drags.damper[n], elements.response[element], elements.demand[element])
     return NO_FAILED_ROW

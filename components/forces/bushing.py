@@ -12,6 +12,7 @@ from components.joints.marks import line_mark, must, oriented
 from components.joints.rows import go_along, go_along_in_plane
 from modular.blocks import shaped
 from modular.compliant import CompliantRows, spare_implicit_rows, write_geometry
+from modular.demand_sharing import growth, request_demand_rows
 from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
 from modular.force import Force
@@ -20,7 +21,6 @@ from modular.joint import JointForm, point_marks, unit
 from modular.kernel import kernel
 from modular.lanes import types
 from modular.ledger import STORED, account_loop
-from modular.load_sharing import growth, request_load_rows
 from modular.loop import NO_FAILED_ROW, loop
 from modular.seen_mass import compute_compliance_rows
 from modular.side import Mark, Side
@@ -217,7 +217,7 @@ class Bushings(ForceStack):
         self.loops = {
             "exert": bushing_loop,
             "account": account_loop,
-            "request_load": request_load_loop,
+            "request_demand": request_demand_loop,
             "compute_margin": compute_margin_loop,
         }
 
@@ -243,7 +243,7 @@ class Bushings(ForceStack):
         """Those that damp and are exerted."""
         return [name for name, row in self.row.items() if self.gains[row, :, 1].any() and not self.implicit[row]]
 
-    def requested_load(self) -> tuple[Array, Array]:
+    def requested_demand(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per bushing as last asked, (n, rows, rows)."""
         return self.spring[: self.count], self.damper[: self.count]
 
@@ -280,7 +280,7 @@ def bushing_loop(start: int, stop: int, bushings: View, elements: View) -> int:
 
 
 @loop
-def request_load_loop(start: int, stop: int, bushings: View, elements: View) -> int:
+def request_demand_loop(start: int, stop: int, bushings: View, elements: View) -> int:
     """dt^2 K + 4 dt C along its axes as they stand."""
     dt, scratch = elements.clock[GAIN_STEP], scratch_of(bushings)
     for n in range(start, stop):
@@ -295,9 +295,9 @@ def request_load_loop(start: int, stop: int, bushings: View, elements: View) -> 
                 bushings.spring[n, i, j] = dt * dt * bushings.gains[n, i, 0] if i == j else 0.0
                 bushings.damper[n, i, j] = 4.0 * dt * bushings.gains[n, i, 1] if i == j else 0.0
                 bushings.block[n, i, j] = bushings.spring[n, i, j] + bushings.damper[n, i, j]
-    compute_compliance_rows(start, stop, bushings, elements, elements.load.shape[0])
+    compute_compliance_rows(start, stop, bushings, elements, elements.demand.shape[0])
     spare_implicit_rows(start, stop, bushings)
-    request_load_rows(start, stop, bushings, elements)
+    request_demand_rows(start, stop, bushings, elements)
     return NO_FAILED_ROW
 
 

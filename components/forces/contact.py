@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from components.forces.contact_answers import compute_margin_loop, compute_mobility_loop, request_load_loop
+from components.forces.contact_answers import compute_margin_loop, compute_mobility_loop, request_demand_loop
 from components.forces.contact_held import note_free_loop
 from components.forces.contact_law import (
     apply_recorded_loop,
@@ -174,9 +174,9 @@ def marks_of_shape(name: str, side: Side, shape: Shape, what: str = "contact") -
 class Contacts(ForceStack):
     """Contacts, one row each."""
 
-    remembered = ("now", "before", "did", "rests", "company", "sunk", "nearing", "close")
+    remembered = ("now", "before", "did", "rests", "contacts_of_body", "sunk", "nearing", "close")
     most_fields = 64
-    constant = ("piece", "seat", "seats", "first_seat", "first_block")  # a part of a system seats bodies by itself
+    constant = ("island", "seat", "seats", "first_seat", "first_block")  # a part of a system seats bodies by itself
     recorded = ("did",)
     error_columns = ("sunk",)
     forward_only = True
@@ -197,7 +197,7 @@ class Contacts(ForceStack):
     margin: Array
     did: Array  # force on the second shape that kernels take, moments on the first and on the second
     rests: Array  # see modular.force.BeginsAtRest
-    company: Array
+    contacts_of_body: Array
     begins: Array
     starts: Array
     inside: Array  # how deep shapes are in each other at the first look [m], which way the second goes out, how fast that is [m/s]
@@ -222,7 +222,7 @@ class Contacts(ForceStack):
     cluster: Indices
     when: Array  # the next point of it meets, -1 where that is to be found anew [s]
     group: Indices
-    piece: Indices  # see modular.force.HeldTogether, also for those that follow
+    island: Indices  # see modular.force.HeldTogether, also for those that follow
     seat: Indices
     seats: Indices
     first_seat: Indices
@@ -253,12 +253,12 @@ class Contacts(ForceStack):
         self.column("margin")
         self.column("did", 3, 3)
         self.column("rests")
-        self.column("company")
+        self.column("contacts_of_body")
         self.column("begins")
         self.column("starts", 3, 3)
         self.column("sunk", 2)
         self.column("inside", 5)
-        for name in ("body", "ring", "first_on", "piece", "seat", "seats", "first_seat", "first_block"):
+        for name in ("body", "ring", "first_on", "island", "seat", "seats", "first_seat", "first_block"):
             self.column(name, 2, dtype=np.int64)
         self.column("close")
         self.column("freely", 2, 6, 6)
@@ -284,7 +284,7 @@ class Contacts(ForceStack):
         self.loops = {
             "exert": contact_loop, "strike_together": strike_together_loop, "exert_struck": contact_loop,
             "end_strikes": end_strikes_loop, "account": account_loop,
-            "request_load": request_load_loop,
+            "request_demand": request_demand_loop,
             "compute_margin": compute_margin_loop, "compute_mobility": compute_mobility_loop, "note_free": note_free_loop,
             "propose_load": propose_load_loop, "apply_recorded": apply_recorded_loop,
         }  # fmt: skip
@@ -309,7 +309,7 @@ class Contacts(ForceStack):
         self.kinds[rows] = [[shape.number for shape in pair] for pair in pairs]
         self.swapped[rows] = self.kinds[rows, 1] < self.kinds[rows, 0]
         self.law[rows] = [_law_of(force) for force in forces if isinstance(force, Contact)]
-        self.carry[rows], self.company[rows], self.body[rows], self.piece[rows] = -1.0, 1.0, NOBODY, NOBODY
+        self.carry[rows], self.contacts_of_body[rows], self.body[rows], self.island[rows] = -1.0, 1.0, NOBODY, NOBODY
         self.close[rows] = 1.0
         self.free[rows] = 0
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from components.forces.contact_sides import lines_of, pose_of
 from modular.blocks import room, shaped
+from modular.demand_sharing import growth
 from modular.elements import Array
 from modular.kernel import kernel
 from modular.lanes import types
-from modular.load_sharing import growth
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
-scratch_of = shaped(types.float64, lambda load: [(6, load[0]), (2, 6, load[0])])
+scratch_of = shaped(types.float64, lambda demand: [(6, demand[0]), (2, 6, demand[0])])
 
 
 @kernel
@@ -63,7 +63,7 @@ def side_mobility(contacts: View, elements: View, n: int, side: int, pose: Array
 def compute_mobility_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     """How the bodies answer forces now."""
     pose = room((4, 3))
-    seen, _ = scratch_of(elements.load)
+    seen, _ = scratch_of(elements.demand)
     for n in range(start, stop):
         for side in range(2):
             side_mobility(contacts, elements, n, side, pose, seen)
@@ -94,7 +94,7 @@ def is_nothing(block: Array) -> bool:
 
 
 @kernel
-def load_between(stiff: Array, answer: Array, p: int, q: int) -> float:
+def demand_between(stiff: Array, answer: Array, p: int, q: int) -> float:
     """What a block asks of two motions."""
     value = 0.0
     for i in range(6):
@@ -115,18 +115,18 @@ def trace_of(stiff: Array, answer: Array) -> float:
 
 
 @kernel
-def load_of(stiff: Array, answer: Array, factor: float, load: Array) -> None:
+def demand_of(stiff: Array, answer: Array, factor: float, demand: Array) -> None:
     """What a block asks of all motions of a body, times a factor."""
-    for p in range(load.shape[0]):
-        for q in range(load.shape[1]):
-            load[p, q] = factor * load_between(stiff, answer, p, q)
+    for p in range(demand.shape[0]):
+        for q in range(demand.shape[1]):
+            demand[p, q] = factor * demand_between(stiff, answer, p, q)
 
 
 @loop
-def request_load_loop(start: int, stop: int, contacts: View, elements: View) -> int:
+def request_demand_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     """The blocks of the last tick, shared between the two bodies in the proportions of their answers."""
     pose, shares = room((4, 3)), room((2,))
-    seen, answer = scratch_of(elements.load)
+    seen, answer = scratch_of(elements.demand)
     for n in range(start, stop):
         asks_nothing = is_nothing(contacts.stiff[n])
         for side in range(2):
@@ -139,14 +139,14 @@ def request_load_loop(start: int, stop: int, contacts: View, elements: View) -> 
         whole = shares[0] + shares[1]
         for side in range(2):
             row = contacts.first[n] if side == 0 else contacts.second[n]
-            load = elements.load[row]
+            demand = elements.demand[row]
             if asks_nothing:
-                for p in range(load.shape[0]):
-                    for q in range(load.shape[1]):
-                        load[p, q] = 0.0
+                for p in range(demand.shape[0]):
+                    for q in range(demand.shape[1]):
+                        demand[p, q] = 0.0
                 continue
             factor = whole / shares[side] if shares[side] > 0.0 else 0.0
-            load_of(contacts.stiff[n], answer[side], factor, load)
+            demand_of(contacts.stiff[n], answer[side], factor, demand)
     return NO_FAILED_ROW
 
 

@@ -128,12 +128,12 @@ def propose_load(pair: Pair, patch: Patch, starts: Array) -> None:
     answer_to(pair, pair.before.wrench, own)
     for k in range(4):
         for c in range(3):
-            pair.pace[k, c] = (pair.pace[k, c] + own[k, c]) / pair.company - own[k, c]
+            pair.pace[k, c] = (pair.pace[k, c] + own[k, c]) / pair.contacts_of_body - own[k, c]
     for i in range(patch.count):
         patch.hurry[i] = along(pair, pair.pace, patch.points[i], patch.normals[i])
         patch.v[i] = along(pair, pair.before.rates, patch.points[i], patch.normals[i])
     compute_responses(pair, patch)
-    preload_at_rest(pair, patch, rub, rest, gap_of_touch(pair), pair.before.rates, 1.0 / pair.company)
+    preload_at_rest(pair, patch, rub, rest, gap_of_touch(pair), pair.before.rates, 1.0 / pair.contacts_of_body)
     for i in range(patch.count):
         push(pair, patch.points[i], patch.normals[i], patch.pressing[i], starts)
     for k in range(2):

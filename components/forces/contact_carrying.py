@@ -185,7 +185,7 @@ def reply_through_joints(contacts: View, n: int, i: int, side: int, wrench: Arra
     for a in range(6):
         free += there[a] * there[a]
     add_answer(contacts, n, side, side, there, carrying.reply[i, side])
-    if side == 1 and contacts.seats[n, 0] > 0 and contacts.piece[n, 0] == contacts.piece[n, 1]:
+    if side == 1 and contacts.seats[n, 0] > 0 and contacts.island[n, 0] == contacts.island[n, 1]:
         add_answer(contacts, n, 0, 1, there, carrying.reply[i, 0])
         add_answer(contacts, n, 1, 0, carrying.line[i, 0], carrying.reply[i, 1])
     return free

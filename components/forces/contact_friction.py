@@ -175,7 +175,7 @@ def stick(pair: Pair, patch: Patch, rub: Rub) -> None:
     """Else: what the spring pulls with, drawn no further than friction bears; and as far where it slides."""
     s, v, k_t, c_t = rub.s, rub.v, rub.k_t, rub.c_t
     s[0], s[1], rub.twist = s[0] + pair.span * v[0], s[1] + pair.span * v[1], rub.twist + pair.span * rub.turn
-    new, swift, full = pair.before.carried == 0.0, swiftness(pair, patch, rub) > pair.slow, 1.0
+    new, swift, full = pair.before.carried == 0.0, sliding_speed(pair, patch, rub) > pair.slow, 1.0
     if pair.before.turned > 0.0:  # then it sways as well
         swift = v[0] * v[0] + v[1] * v[1] > pair.slow * pair.slow
     slides = new or pair.before.slid > 0.0
@@ -239,7 +239,7 @@ def turn_round(pair: Pair, patch: Patch, rub: Rub) -> Any:
 
 
 @kernel
-def swiftness(pair: Pair, patch: Patch, rub: Rub) -> float:
+def sliding_speed(pair: Pair, patch: Patch, rub: Rub) -> float:
     """How fast shapes slide, or how fast their ends turn against each other."""
     swift = sqrt(rub.v[0] * rub.v[0] + rub.v[1] * rub.v[1])
     for c in range(3):

@@ -44,7 +44,7 @@ def note_close(contacts: View, n: int, dt: float, lasting: bool) -> None:
 
 
 @kernel
-def crowd_of(contacts: View, elements: View, n: int, side: int) -> float:
+def demand_of_island(contacts: View, elements: View, n: int, side: int) -> float:
     """What contacts ask of the bodies that hang together with that of a side; for each of these they may ask the sum."""
     asked, first = 0.0, contacts.first_seat[n, side]
     for j in range(contacts.seats[n, side]):
@@ -155,7 +155,7 @@ def shared_by(contacts: View, n: int) -> int:
 def note_free_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     """How bodies in joints would answer if nothing held them."""
     pose = room((4, 3))
-    seen, _ = scratch_of(elements.load)
+    seen, _ = scratch_of(elements.demand)
     for n in range(start, stop):
         for side in range(2):
             if contacts.seats[n, side] == 0:

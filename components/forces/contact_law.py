@@ -14,18 +14,18 @@ from components.forces.contact_beginning import begin, note_overlap, propose_loa
 from components.forces.contact_carrying import carry_together
 from components.forces.contact_energy import close_tick, take
 from components.forces.contact_friction import new_rub, rub_across
-from components.forces.contact_held import crowd_of, is_told, note_close, shared_by
+from components.forces.contact_held import demand_of_island, is_told, note_close, shared_by
 from components.forces.contact_impacts import impacts, note_paid, strike_together
 from components.forces.contact_load import carrying_of, lay_down, note_changes, stand_in
 from components.forces.contact_meetings import (
     UNKNOWN,
     comes_near,
-    has_company,
     link,
     meeting_of,
     note_coming,
     note_stirs,
     pass_on,
+    shares_bodies,
     spread_nearing,
     take_in,
     whole_of,
@@ -129,9 +129,11 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
         motion(elements, a, carry[first], pair.a, before.pose[0], pair, rates[0], rates[1])
         motion(elements, b, carry[second], pair.b, before.pose[1], pair, rates[2], rates[3])
         pair.crowd = max(elements.taken[a], elements.taken[b])
-        pair.company = contacts.company[n]
+        pair.contacts_of_body = contacts.contacts_of_body[n]
         if pair.held:
-            pair.crowd = max(pair.crowd, crowd_of(contacts, elements, n, 0), crowd_of(contacts, elements, n, 1))
+            pair.crowd = max(
+                pair.crowd, demand_of_island(contacts, elements, n, 0), demand_of_island(contacts, elements, n, 1)
+            )
         play_tick(pair, patch)
         contacts.struck[n], contacts.slow[n] = pair.struck, pair.slow
         if given:
@@ -192,7 +194,7 @@ def strike_together_loop(start: int, stop: int, contacts: View, elements: View) 
     for n in range(start, stop):
         meeting_of(contacts.meeting[n]).taken = 0.0
     for n in range(start, stop):
-        if contacts.struck[n] > 0 and has_company(contacts, n):
+        if contacts.struck[n] > 0 and shares_bodies(contacts, n):
             many = look_again(contacts, elements, n, patch, many)
     k = 0
     while k < many:
@@ -361,10 +363,10 @@ def propose_load_loop(start: int, stop: int, contacts: View, elements: View) -> 
                 elements.clock[GAIN_STEP],
                 elements.position.shape[0] == 2,
             )
-            pair.kind_a, pair.kind_b, pair.company = (
+            pair.kind_a, pair.kind_b, pair.contacts_of_body = (
                 contacts.kinds[n, first],
                 contacts.kinds[n, second],
-                contacts.company[n],
+                contacts.contacts_of_body[n],
             )
             pair.span, pair.fresh, pair.shown, pair.carries, pair.held = pair.dt, 0, 1, 0, 0
             pair.shared = shared_by(contacts, n)
@@ -418,7 +420,7 @@ def play_tick(pair: Pair, patch: Patch) -> None:
     if near or pair.given:
         asked = pair.crowd / before.ample if before.ample > 0.0 else pair.crowd  # as if none had given way
         if before.carried == 0.0 or pair.crowd == 0.0:  # what they ask together is not known yet, or by nobody
-            asked = max(asked, pair.company)
+            asked = max(asked, pair.contacts_of_body)
         pair.ample = min(1.0, MAX_CONTACT_DEMAND / max(asked, MAX_CONTACT_DEMAND))
         pair.now.ample = pair.ample
         compute_responses(pair, patch)

@@ -57,12 +57,12 @@ def link(contacts: View, start: int, stop: int) -> None:
     for k in range(2 * start, 2 * stop):
         n, side = k // 2, k % 2
         contacts.ring[n, side] = k
-        body = contacts.piece[n, side]
+        body = contacts.island[n, side]
         if body == NOBODY:
             continue
         place = 2 * start + body % places
         other = contacts.first_on[place // 2, place % 2]
-        while other >= 0 and contacts.piece[other // 2, other % 2] != body:
+        while other >= 0 and contacts.island[other // 2, other % 2] != body:
             place = 2 * start + (place + 1) % places
             other = contacts.first_on[place // 2, place % 2]
         if other < 0:
@@ -96,7 +96,7 @@ def label(contacts: View, first: int) -> None:
 
 
 @kernel
-def has_company(contacts: View, n: int) -> Any:
+def shares_bodies(contacts: View, n: int) -> Any:
     """Whether a body of it touches others."""
     return contacts.ring[n, 0] // 2 != n or contacts.ring[n, 1] // 2 != n
 

@@ -81,7 +81,7 @@ new_pair = workspace(
     wrench=(3, 3),  # force on the second shape, moments on the first and on the second
     none=(3,),  # zeros
     struck=int,  # 1 where there are impulses
-    company=float,  # how many contacts either body has at most
+    contacts_of_body=float,  # how many contacts either body has at most
     crowd=float, ample=float,  # what contacts ask of its bodies, and the share of it that those have left
     slow=float,  # slower impacts do not bounce, slower pairs may stick [m/s]
     stored=float, takes=float,  # energy in springs [J]; what it takes [W]

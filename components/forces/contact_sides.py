@@ -21,7 +21,7 @@ def lines_of(elements: View, row: int, carry: Array, side: int) -> None:
     dimension = elements.position.shape[0]
     point, moves = True, False
     for c in range(dimension):
-        for mode in range(elements.load.shape[0]):
+        for mode in range(elements.demand.shape[0]):
             point = point and elements.response[row, c, mode] == elements.response[row + 1, c, mode]
             moves = moves or elements.response[row, c, mode] != 0.0
     if dimension == 2:

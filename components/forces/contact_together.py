@@ -15,7 +15,7 @@ What has struck and is plastic (e = 0) stays closed meanwhile; friction then sto
 parts as that of a contact alone does, 1 - tau / dt now and tau / dt a tick later.
 
 How a body answers elsewhere than where it is struck follows from how it turns: between ports of a flexible one that leaves out
-how it gives between them. Joints have as much say as the coupling gives them (coordinator/couplings/interface/struck.py).
+how it gives between them. Joints have as much say as the coupling gives them (coordinator/couplings/interface/impact_responses.py).
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from components.joints.rows import go_along, go_along_in_plane, rate_along
 from components.joints.turns import turn, turn_in_plane, wrapped
 from modular.blocks import like, shaped
 from modular.compliant import CompliantRows, spare_implicit_rows, write_geometry
+from modular.demand_sharing import growth, request_demand_rows
 from modular.elements import GAIN_STEP, Array, Elements, Indices
 from modular.errors import ModelError
 from modular.force import Force
@@ -28,7 +29,6 @@ from modular.kernel import kernel
 from modular.lane_rows import store
 from modular.lanes import LANES, types
 from modular.ledger import DISSIPATED, book_rows, close, settle_rows
-from modular.load_sharing import growth, request_load_rows
 from modular.loop import NO_FAILED_ROW, Loop, loop
 from modular.numbers import number
 from modular.seen_mass import compute_compliance_rows
@@ -179,7 +179,7 @@ class AlongCoordinates(ForceStack):
         self.fixed("translations", int(measure != "angle"))
         self.fixed("measure", 1 + MEASURES.index(measure))  # its length tells loops which it is
         self.loops = {
-            "exert": exert, "account": account_loop, "settle_up": settle_up_too_loop, "request_load": request_load_loop,
+            "exert": exert, "account": account_loop, "settle_up": settle_up_too_loop, "request_demand": request_demand_loop,
             "compute_margin": compute_margin_loop,
         }  # fmt: skip
 
@@ -238,7 +238,7 @@ class AlongCoordinates(ForceStack):
         """Angles are told from those of the last tick."""
         rows.start_gap[: rows.count, 0] = self.kept[rows.home[: rows.count], REACHED]
 
-    def requested_load(self) -> tuple[Array, Array]:
+    def requested_demand(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per row as last asked, (n, 1, 1)."""
         return self.spring[: self.count], self.damper[: self.count]
 
@@ -332,7 +332,7 @@ def compute_total_compliance(forces: View, elements: View, n: int) -> None:
         for k in range(forces.on_second.shape[1]):
             for e in range(forces.on_second.shape[2]):
                 forces.on_second[n, 0, k, e] = 1.0 if k == 0 and e == c else 0.0
-        compute_compliance_rows(n, n + 1, forces, elements, elements.load.shape[0])
+        compute_compliance_rows(n, n + 1, forces, elements, elements.demand.shape[0])
         seen += forces.compliance[n, 0, 0]
     forces.compliance[n, 0, 0] = seen
 
@@ -350,7 +350,7 @@ def demand_rows(start: int, stop: int, forces: View, elements: View) -> None:
         for k in range(on_b.shape[1]):
             for c in range(on_b.shape[2]):
                 forces.on_second[n, 0, k, c] = on_b[0, k, c]
-    compute_compliance_rows(start, stop, forces, elements, elements.load.shape[0])
+    compute_compliance_rows(start, stop, forces, elements, elements.demand.shape[0])
     if forces.measure.shape[0] == DISTANCE:
         for n in range(start, stop):
             if forces.tried[n, REACHED] == 0.0:
@@ -369,10 +369,10 @@ def demand_rows(start: int, stop: int, forces: View, elements: View) -> None:
 
 
 @loop
-def request_load_loop(start: int, stop: int, forces: View, elements: View) -> int:
+def request_demand_loop(start: int, stop: int, forces: View, elements: View) -> int:
     """Tell the bodies what forces along coordinates ask of a step."""
     demand_rows(start, stop, forces, elements)
-    request_load_rows(start, stop, forces, elements)
+    request_demand_rows(start, stop, forces, elements)
     return NO_FAILED_ROW
 
 
@@ -428,10 +428,10 @@ def commit(start: int, stop: int, forces: View) -> None:
 @loop
 def account_loop(start: int, stop: int, forces: View, elements: View) -> int:
     """Book the tick that has just passed, and keep what is to be kept."""
-    book = like(forces.ledger)
+    ledger = like(forces.ledger)
     for n in range(start, stop, LANES):
-        book_rows(forces, elements, elements.velocity, n, stop, book)
-        store(book, forces.ledger, n, stop)
+        book_rows(forces, elements, elements.velocity, n, stop, ledger)
+        store(ledger, forces.ledger, n, stop)
     commit(start, stop, forces)
     return NO_FAILED_ROW
 

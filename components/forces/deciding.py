@@ -13,7 +13,7 @@ from modular.allowed import function_named
 from modular.component import Component
 from modular.elements import Array, Indices
 from modular.errors import ModelError
-from modular.force import Sight
+from modular.force import Observation
 from modular.forces import ForceStack
 from modular.numbers import even_part, exactly, number
 
@@ -128,13 +128,13 @@ class DecidingForces(ForceStack):
             )
         return whole
 
-    def decide(self, name: str, tick: int, time: float, sight: Sight) -> None:
+    def decide(self, name: str, tick: int, time: float, observation: Observation) -> None:
         """Ask for the effort of the next ticks."""
         row, force = self.row[name], self.forces[name]
         first = self.law[row, ASKED] == NOT_YET_ASKED
         readings: dict[str, Any] = {}
         for k, (label, sensor) in enumerate(force.inputs.items()):
-            shown = sensor.read(sight)
+            shown = sensor.read(observation)
             if sensor.turns:
                 last = shown if first else self.seen[row, k]
                 self.seen[row, k] = shown = float(last + wrapped(shown - last, 2.0 * np.pi))

@@ -25,7 +25,7 @@ class External(ForceStack):
     method alone, and so the tick comes back for it.
     """
 
-    requests_load: ClassVar[bool] = False
+    requests_demand: ClassVar[bool] = False
     value: Array  # [N] or [N m]
     knots: Array  # of tables: times and values, (n, knots, 1 + width)
     number: Indices  # how many knots; none for constants and laws
@@ -112,7 +112,7 @@ class External(ForceStack):
         """It asks nothing."""
         return False
 
-    def request_load(self, elements: Elements, dt: float) -> None:
+    def request_demand(self, elements: Elements, dt: float) -> None:
         """A force from outside is no spring: it asks nothing of the step."""
 
 

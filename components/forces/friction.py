@@ -29,6 +29,7 @@ from components.forces.coordinate import (
 from components.forces.torsion_spring import TableSprings
 from modular import friction_rows
 from modular.compliant import CompliantRows
+from modular.demand_sharing import request_demand_rows
 from modular.elements import GAIN_STEP, RIGID_BODY_MOTIONS, STEP, TIME, Array, Elements, Indices
 from modular.errors import ModelError
 from modular.force import Force
@@ -36,7 +37,6 @@ from modular.friction_rows import HOLDS, FrictionRows
 from modular.joint import JointForm
 from modular.kernel import kernel
 from modular.ledger import STORED
-from modular.load_sharing import request_load_rows
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
@@ -155,7 +155,7 @@ class Frictions(AlongCoordinates):
         self.column("hold", HOLDS)
         self.column("aside")
         self.column("shown", 2)
-        self.loops["request_load"] = request_friction_load_loop
+        self.loops["request_demand"] = request_friction_demand_loop
 
     def refuse_undecided(self, rows: Indices, elements: Elements) -> None:
         """What holds here is a spring, and no step says how stiff."""
@@ -310,14 +310,14 @@ def exert_beside_row(frictions: View, elements: View, n: int, s: float, rate: fl
 
 
 @loop
-def request_friction_load_loop(start: int, stop: int, frictions: View, elements: View) -> int:
+def request_friction_demand_loop(start: int, stop: int, frictions: View, elements: View) -> int:
     """What springs and dampers ask of a step; of those that are rows of the interface, what is viscous."""
     demand_rows(start, stop, frictions, elements)
     for n in range(start, stop):
         if frictions.implicit[n] == 1:
             asked = 4.0 * frictions.stage[DEMANDED] * elements.clock[GAIN_STEP] * frictions.law[n, 1]
             frictions.damper[n, 0, 0] = frictions.block[n, 0, 0] = asked
-    request_load_rows(start, stop, frictions, elements)
+    request_demand_rows(start, stop, frictions, elements)
     return NO_FAILED_ROW
 
 

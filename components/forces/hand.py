@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from components.forces.isotropic import IsotropicForces, isotropic_load
+from components.forces.isotropic import IsotropicForces, isotropic_demand
 from modular.elements import GAIN_STEP, Array, Indices
 from modular.errors import ModelError
 from modular.force import Force
@@ -86,7 +86,7 @@ class Hands(IsotropicForces):
     aimed: Indices  # 1 once there is a target; before, the first look takes it from where the hand has taken hold
 
     def __init__(self, dimension: int) -> None:
-        super().__init__(dimension, pull_loop, request_load_loop)
+        super().__init__(dimension, pull_loop, request_demand_loop)
         self.column("law", 3)
         self.column("target", dimension)
         self.column("aimed", dtype=np.int64)
@@ -140,13 +140,13 @@ def pull_loop(start: int, stop: int, hands: View, elements: View) -> int:
 
 
 @loop
-def request_load_loop(start: int, stop: int, hands: View, elements: View) -> int:
+def request_demand_loop(start: int, stop: int, hands: View, elements: View) -> int:
     """dt^2 k + 4 dt c; where the pull is shortened it is softer than that."""
     dt = elements.clock[GAIN_STEP]
     for n in range(start, stop):
         law, element = hands.law[n], hands.first[n]
         hands.spring[n], hands.damper[n] = dt * dt * law[0], 4.0 * dt * law[1]
-        isotropic_load(hands.spring[n] + hands.damper[n], elements.response[element], elements.load[element])
+        isotropic_demand(hands.spring[n] + hands.damper[n], elements.response[element], elements.demand[element])
     return NO_FAILED_ROW
 
 

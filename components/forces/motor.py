@@ -15,7 +15,7 @@ from components.forces.coordinate import (
     AlongCoordinates,
     measure_coordinate,
     pull,
-    request_load_loop,
+    request_demand_loop,
     row_form_of,
     scratch_of,
 )
@@ -177,7 +177,7 @@ class Motors(AlongCoordinates):
 
     def _ask(self) -> None:
         """Loops know of no law in Python."""
-        for verb, loop_ in (("exert", motor_loop), ("request_load", request_load_loop)):
+        for verb, loop_ in (("exert", motor_loop), ("request_demand", request_demand_loop)):
             if self.laws:
                 self.loops.pop(verb, None)
             else:
@@ -207,7 +207,7 @@ class Motors(AlongCoordinates):
             rows.law[at, 0] = line.stiffness, line.damping, -line.value - line.stiffness * s - line.damping * rate
             rows.later[at, 0] = line.value - line.later
 
-    def request_load(self, elements: Elements, dt: float) -> None:
+    def request_demand(self, elements: Elements, dt: float) -> None:
         """Laws ask for as much as they hold back now."""
         if self.laws:
             look_loop(self, elements, 0, self.count)
@@ -217,10 +217,10 @@ class Motors(AlongCoordinates):
                 line = law.line(time, 0.0, float(self.tried[row, 0]), float(self.rate[row]))
                 self.gains[row, :2] = self.law[row, STIFFNESS] + line.stiffness, self.law[row, DAMPING] + line.damping
             elements.clock[GAIN_STEP] = dt
-            self.prepare("request_load")
-            request_load_loop(self, elements, 0, self.count)
+            self.prepare("request_demand")
+            request_demand_loop(self, elements, 0, self.count)
             return
-        super().request_load(elements, dt)
+        super().request_demand(elements, dt)
 
     def details(self) -> dict[str, Any]:
         """Names, and the laws by theirs."""

@@ -11,6 +11,7 @@ import numpy as np
 from components.joints.rows import measure_apart
 from components.joints.spherical import POINTS
 from modular.compliant import CompliantRows, spare_implicit_rows
+from modular.demand_sharing import growth, request_demand_rows
 from modular.elements import GAIN_STEP, Array, Elements
 from modular.errors import ModelError
 from modular.force import Force
@@ -18,7 +19,6 @@ from modular.forces import ForceStack, turned_between
 from modular.joint import JointForm, point_marks
 from modular.joints import joint_loop
 from modular.ledger import STORED, account_loop
-from modular.load_sharing import growth, request_load_rows
 from modular.loop import NO_FAILED_ROW, loop
 from modular.seen_mass import compute_compliance_rows
 from modular.side import Mark, Side
@@ -122,7 +122,7 @@ class Springs(ForceStack):
         self.loops = {
             "exert": spring_loop,
             "account": account_loop,
-            "request_load": request_load_loop,
+            "request_demand": request_demand_loop,
             "compute_margin": compute_margin_loop,
         }
 
@@ -166,7 +166,7 @@ class Springs(ForceStack):
         damping = self.law[:, 1] * (1 - self.implicit)
         return [name for name, number in zip(self.names, damping, strict=False) if number != 0.0]
 
-    def requested_load(self) -> tuple[Array, Array]:
+    def requested_demand(self) -> tuple[Array, Array]:
         """dt^2 K and 4 dt C per spring, as last asked, (n, d, d)."""
         return self.spring[: self.count], self.damper[: self.count]
 
@@ -197,7 +197,7 @@ class SpringsWithoutLength(Springs):
 
 
 @loop
-def request_load_loop(start: int, stop: int, springs: View, elements: View) -> int:
+def request_demand_loop(start: int, stop: int, springs: View, elements: View) -> int:
     """dt^2 (k n n^T + F/l (1 - n n^T)) and 4 dt c n n^T; a pushed spring gives way sideways and asks nothing there.
 
     Where its ends coincide it may be drawn out in any direction, and asks in all of them.
@@ -224,9 +224,9 @@ def request_load_loop(start: int, stop: int, springs: View, elements: View) -> i
         for i in range(size):
             for j in range(size):
                 block[i, j] = spring[i, j] + damper[i, j]
-    compute_compliance_rows(start, stop, springs, elements, elements.load.shape[0])
+    compute_compliance_rows(start, stop, springs, elements, elements.demand.shape[0])
     spare_implicit_rows(start, stop, springs)
-    request_load_rows(start, stop, springs, elements)
+    request_demand_rows(start, stop, springs, elements)
     return NO_FAILED_ROW
 
 

@@ -114,7 +114,7 @@ class Stops(AlongCoordinates):
     def refuse_undecided(self, rows: Indices, elements: Elements) -> None:
         """Only those that touch: a stop that is open exerts nothing, whatever its stiffness."""
         chosen = self.gains[rows, STIFFNESS].copy()
-        self.gains[rows, STIFFNESS] = 1.0  # so that the book of one that touches tells it
+        self.gains[rows, STIFFNESS] = 1.0  # so that the ledger of one that touches tells it
         try:
             self.play("exert", elements)
         finally:

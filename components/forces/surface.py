@@ -128,7 +128,7 @@ class Surfaces(ForceStack):
     """Surfaces, one row each: they exert nothing, and say when one has strayed from the way on which it was seen."""
 
     remembered = ("last", "strayed")
-    requests_load: ClassVar[bool] = False
+    requests_demand: ClassVar[bool] = False
     forward_only = True
     reads_end_velocity = False
     shape: Array  # half extents along three axes and a radius [m], (n, 4)

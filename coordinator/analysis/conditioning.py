@@ -63,7 +63,7 @@ def told(one: Singular) -> str:
 
 
 @dataclass(frozen=True)
-class _Look:
+class _PoseAnalysis:
     """One pose."""
 
     time: float
@@ -87,7 +87,7 @@ class Conditioning:
     named: list[tuple[list[str], list[str]]] = field(default_factory=list)
     doubtful: list[float] = field(default_factory=list)  # times before which poses are too far apart
     breaks: list[int] = field(default_factory=list)  # poses at which other joints begin to count
-    _before: _Look | None = None
+    _before: _PoseAnalysis | None = None
     _there: tuple[str, ...] = ()
     _rank: int = -1
 
@@ -119,7 +119,7 @@ class Conditioning:
             if float(alike.min(initial=1.0)) < DIM:
                 self.doubtful.append(time)
         self.signs.append(sign)
-        self._before = _Look(time, left[:, :r], values[:r], right[:r], own, locked, sign)
+        self._before = _PoseAnalysis(time, left[:, :r], values[:r], right[:r], own, locked, sign)
 
     def singular(self) -> list[Singular]:
         """Where it went through a singular configuration, and where it was nearly in one."""

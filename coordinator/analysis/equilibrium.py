@@ -101,9 +101,9 @@ def come_to_rest(equations: Equations) -> int:
     for turn in range(MOST_STEPS):
         if here.acceleration <= REST_TOLERANCE * here.drive:
             return turn
-        hill = here.hill(equations)
+        local_modes = here.local_modes(equations)
         while True:
-            step = hill.down(radius)
+            step = local_modes.down(radius)
             far = float(np.abs(step).max(initial=0.0))
             if far <= SHORTEST * equations.extent and here.acceleration <= NEARLY_AT_REST * here.drive:
                 return turn
@@ -167,7 +167,7 @@ class _Place:
         """Of the forces here, along what of a step may move."""
         return float((self.basis.T @ self.force) @ (self.basis.T @ step))
 
-    def hill(self, equations: Equations) -> _Hill:
+    def local_modes(self, equations: Equations) -> _LocalModes:
         """How the forces change around it."""
         equations.go(self.q, np.zeros(equations.size))
         multipliers = np.asarray(np.linalg.lstsq(dense(equations.jacobian()).T, self.force, rcond=None)[0], float)
@@ -176,7 +176,7 @@ class _Place:
         pull = ways.T @ (self.basis.T @ self.force)
         pull[np.abs(pull) <= ROUNDING * np.sqrt(self.force @ (equations.inverse_mass @ self.force))] = 0.0
         least = max(FLATTEST * float(np.abs(bends).max(initial=0.0)), 1e-300)
-        return _Hill(self.basis @ ways, np.maximum(np.abs(bends), least), pull)
+        return _LocalModes(self.basis @ ways, np.maximum(np.abs(bends), least), pull)
 
     def worst(self, equations: Equations) -> str:
         """The body that accelerates most."""
@@ -187,7 +187,7 @@ class _Place:
 
 
 @dataclass(frozen=True)
-class _Hill:
+class _LocalModes:
     """Modes of a place by columns, how stiff each is at least, and the forces along them."""
 
     ways: Array

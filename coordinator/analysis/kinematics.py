@@ -15,7 +15,7 @@ import numpy as np
 
 from coordinator.analysis.assembling import with_ports_at
 from coordinator.analysis.conditioning import Conditioning, Singular, told
-from coordinator.analysis.led_motion import Inputs, Walk, refuse_freedoms, rising, singular, spline, with_drives
+from coordinator.analysis.led_motion import Inputs, LedSystem, refuse_freedoms, rising, singular, spline, with_drives
 from coordinator.analysis.result import AXES, Result
 from coordinator.couplings.centralized.coupling import Centralized
 from coordinator.couplings.centralized.equations import Equations
@@ -271,7 +271,7 @@ def _recorded(led: Assembly, times: Array, who: str, *, free: bool) -> Run:
         equations: Equations = simulation.system.cache["equations"]
         if not free:
             refuse_freedoms(equations, led, who)
-        walk = Walk(equations, 0.0, free=free)
+        walk = LedSystem(equations, 0.0, free=free)
         freedoms, conditioning = find_freedoms(equations).number, Conditioning(equations)
         simulation.recorder.segments = []
         simulation.past.prescribed = True
@@ -320,7 +320,7 @@ def _tell(simulation: Simulation, found: Sequence[Singular], largest: float, who
         warnings.warn(f"{who}: {'; '.join(said)}.", RunWarning, stacklevel=4)
 
 
-def _refuse_fast(equations: Equations, led: Assembly, walk: Walk, step: float, time: float, who: str) -> None:
+def _refuse_fast(equations: Equations, led: Assembly, walk: LedSystem, step: float, time: float, who: str) -> None:
     """Turns are told from sample to sample."""
     for stack in equations.stacks:
         shape = stack.state()["q"].shape[1:]

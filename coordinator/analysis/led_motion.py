@@ -101,7 +101,7 @@ def refuse_freedoms(equations: Equations, led: Assembly, who: str) -> None:
 
 def along(equations: Equations, times: Array, who: str) -> Iterator[State]:
     """Time, coordinates and velocities at all times; accelerations are asked for by `acceleration`. Leaves the system there."""
-    walk = Walk(equations, float(times[0]), acting=True)
+    walk = LedSystem(equations, float(times[0]), acting=True)
     for time in times.tolist():
         if (joint := walk.to(time)) == FAST:
             raise ModelError(
@@ -115,7 +115,7 @@ def along(equations: Equations, times: Array, who: str) -> Iterator[State]:
         yield time, walk.q, walk.v
 
 
-class Walk:
+class LedSystem:
     """A system on its way through time; `free`: what nothing leads moves as little as it can.
 
     `acting`: forces go along, for springs about hinges count whole turns, and dry friction remembers where it holds.

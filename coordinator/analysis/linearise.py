@@ -26,7 +26,7 @@ import numpy as np
 from coordinator.analysis.equilibrium import at_rest, put_up
 from coordinator.analysis.linear import Linear, free_places, linear_at
 from coordinator.analysis.ports import states_of
-from coordinator.analysis.symmetries import Way, smallest_of, way_of
+from coordinator.analysis.symmetries import Symmetry, smallest_of, symmetry_of
 from coordinator.analysis.tangent import STENCIL, dense
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.freedoms import find_freedoms
@@ -74,7 +74,7 @@ def linear_along(model: Assembly, *, seek: bool = False) -> Linear:
             state, steps = _sought(model, equations, size, state)
         motions = find_freedoms(equations).basis
         places = motions if equations.holonomic.all() else free_places(equations)
-        way = way_of(model, equations, state)
+        way = symmetry_of(model, equations, state)
         _refuse_change(equations, size, state, way, motions)
         matrix = _matrix(equations, size, state, way, places, motions)
         equations.go(state.q, state.v)
@@ -114,7 +114,7 @@ def _sought(model: Assembly, equations: Equations, size: float, state: State) ->
             "modes: seek=True needs joints that lock positions; of a model that rolls give the steady motion "
             "itself, and leave seek out."
         )
-    turning = way_of(model, equations, state, following=False)
+    turning = symmetry_of(model, equations, state, following=False)
     q, far, rounding = state.q, np.inf, _rounding(equations, state.q)
     for turn in range(MOST_STEPS):
         state = _settled(equations, size, q, turning.velocity(q))
@@ -149,7 +149,7 @@ def _sought(model: Assembly, equations: Equations, size: float, state: State) ->
     return state, MOST_STEPS
 
 
-def _left_over(equations: Equations, basis: Array, way: Way, q: Array, multipliers: Array) -> Array:
+def _left_over(equations: Equations, basis: Array, way: Symmetry, q: Array, multipliers: Array) -> Array:
     """What is missing from forces for the way, along motions: N^T (M X v + G^T l - Q)."""
     v = way.velocity(q)
     equations.go(q, v)
@@ -157,7 +157,7 @@ def _left_over(equations: Equations, basis: Array, way: Way, q: Array, multiplie
     return np.asarray(basis.T @ (equations.mass @ (way.turn @ v) + held - equations.forces(0.0)))
 
 
-def _refuse_change(equations: Equations, size: float, state: State, way: Way, motions: Array) -> None:
+def _refuse_change(equations: Equations, size: float, state: State, way: Symmetry, motions: Array) -> None:
     """What does not go on along its way, or along a way on which it would soon move otherwise."""
     speed = float(np.abs(state.v).max(initial=0.0))
     drive = float(np.abs(equations.inverse_mass @ equations.forces(0.0)).max(initial=0.0))
@@ -192,7 +192,7 @@ def _refuse(equations: Equations, left: Array, allowed: Array, words: str) -> No
         raise ModelError(f"body '{body}' {words.format(sizes[body])}.")
 
 
-def _matrix(equations: Equations, size: float, state: State, way: Way, places: Array, motions: Array) -> Array:
+def _matrix(equations: Equations, size: float, state: State, way: Symmetry, places: Array, motions: Array) -> Array:
     """A of (p, u)' = A (p, u)."""
     q, v, n = state.q, state.v, places.shape[1]
     equations.go(q, v)

@@ -55,7 +55,7 @@ def put_down(model: Assembly, hold: Iterable[str] = (), targets: Mapping[str, Ar
 
 
 @dataclass(frozen=True)
-class Standing:
+class BodyPoses:
     """Centres and rotations of all bodies."""
 
     centres: Array  # (n, d)
@@ -132,7 +132,7 @@ class Poses:
                 for own, c in zip(places, centres, strict=True)
             ]
         )
-        self.start = Standing(centres, np.broadcast_to(np.eye(d), (len(centres), d, d)).copy())
+        self.start = BodyPoses(centres, np.broadcast_to(np.eye(d), (len(centres), d, d)).copy())
         self.take(self.start)
 
     def _points(self) -> Array:
@@ -162,15 +162,15 @@ class Poses:
 
     # --- where bodies stand ------------------------------------------------------------------------------------------
 
-    def copy(self) -> Standing:
+    def copy(self) -> BodyPoses:
         """As they stand."""
-        return Standing(self.centres.copy(), self.rotations.copy())
+        return BodyPoses(self.centres.copy(), self.rotations.copy())
 
-    def take(self, standing: Standing) -> None:
+    def take(self, standing: BodyPoses) -> None:
         """Let them stand so."""
         self.centres, self.rotations = standing.centres.copy(), standing.rotations.copy()
 
-    def go(self, standing: Standing, turns: Array | None = None) -> None:
+    def go(self, standing: BodyPoses, turns: Array | None = None) -> None:
         """The same, each turned about its centre (n, turns)."""
         self.take(standing)
         if turns is not None and len(turns):

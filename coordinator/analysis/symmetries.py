@@ -29,7 +29,7 @@ FOLLOWED_TOLERANCE = 1e-8  # of the largest velocity: what no way explains
 
 
 @dataclass(frozen=True)
-class Way:
+class Symmetry:
     """q' = turn q + shift."""
 
     turn: Array
@@ -46,7 +46,7 @@ class Way:
         return whole[:n, :n] @ q + whole[:n, n], whole[:n, :n]
 
 
-def way_of(model: Assembly, equations: Equations, state: State, *, following: bool = True) -> Way:
+def symmetry_of(model: Assembly, equations: Equations, state: State, *, following: bool = True) -> Symmetry:
     """The way along which a model goes, with its velocities and accelerations; one that does not turn as a whole is preferred.
 
     Where none has these accelerations, or they do not matter (`following`), one with these velocities: whoever asks will find that
@@ -75,11 +75,11 @@ def way_of(model: Assembly, equations: Equations, state: State, *, following: bo
     return _sum_of(shares, ways, len(q))
 
 
-def _sum_of(shares: Array, ways: Sequence[Way], n: int) -> Way:
+def _sum_of(shares: Array, ways: Sequence[Symmetry], n: int) -> Symmetry:
     turn, shift = np.zeros((n, n)), np.zeros(n)
     for share, way in zip(shares, ways, strict=True):
         turn, shift = turn + share * way.turn, shift + share * way.shift
-    return Way(turn, shift)
+    return Symmetry(turn, shift)
 
 
 def blocks_of(model: Assembly, equations: Equations, q: Array) -> Iterator[tuple[str, slice, Array]]:
@@ -134,7 +134,7 @@ def _shape(equations: Equations, name: str) -> tuple[int, ...]:
     return next(tuple(stack.state()["q"].shape[1:]) for stack in equations.stacks if name in stack.row)
 
 
-def _shifts(model: Assembly, equations: Equations, q: Array) -> Iterator[Way]:
+def _shifts(model: Assembly, equations: Equations, q: Array) -> Iterator[Symmetry]:
     """All is moved along an axis."""
     n = len(q)
     for axis in np.eye(model.dimension):
@@ -143,10 +143,10 @@ def _shifts(model: Assembly, equations: Equations, q: Array) -> Iterator[Way]:
             nowhere = np.zeros(_shape(equations, name))
             with suppress(ModelError):  # a kind that does not say how it is moved
                 shift[own] = np.ravel(model.bodies[name].moved(nowhere, axis))
-        yield Way(np.zeros((n, n)), shift)
+        yield Symmetry(np.zeros((n, n)), shift)
 
 
-def _turns(model: Assembly, equations: Equations, q: Array) -> list[Way]:
+def _turns(model: Assembly, equations: Equations, q: Array) -> list[Symmetry]:
     """All turns about the vertical through the origin, without gravity about any axis."""
     gravity, n, found = np.asarray(model.gravity, float), len(q), []
     weight = float(np.linalg.norm(gravity))
@@ -163,7 +163,7 @@ def _turns(model: Assembly, equations: Equations, q: Array) -> list[Way]:
         for name, own in equations.columns.items():
             with suppress(ModelError):
                 whole[own, own], shift[own] = turning_of(model.bodies[name], _shape(equations, name), turn)
-        ways.append(Way(whole, shift))
+        ways.append(Symmetry(whole, shift))
     return ways
 
 
@@ -188,14 +188,14 @@ def turning_of(body: Body, shape: tuple[int, ...], turn: Array) -> tuple[Array, 
     return found[:count, :count], found[:count, count]
 
 
-def _spins(model: Assembly, equations: Equations, q: Array) -> Iterator[Way]:
+def _spins(model: Assembly, equations: Equations, q: Array) -> Iterator[Symmetry]:
     """Bodies move in their own frames so that it does not show."""
     n, d, mass = len(q), equations.system.elements.dimension, dense(equations.mass)
     for name, own in equations.columns.items():
         for spin, spun in model.bodies[name].hidden_spins():
             whole, shift = np.zeros((n, n)), np.zeros(n)
             whole[own, own], shift[own] = spin, spun
-            yield Way(whole, shift)
+            yield Symmetry(whole, shift)
     for _, own, points in blocks_of(model, equations, q):
         here = q[own].reshape(-1, d)
         fixed = np.column_stack([points, here])  # S in a frame that is that of the world now
@@ -213,7 +213,7 @@ def _spins(model: Assembly, equations: Equations, q: Array) -> Iterator[Way]:
             motion = sum(share * one for share, one in zip(shares, motions, strict=True))
             whole = np.zeros((n, n))
             whole[own, own] = np.kron(fixed @ motion @ np.linalg.pinv(fixed), np.eye(d))
-            yield Way(whole, np.zeros(n))
+            yield Symmetry(whole, np.zeros(n))
 
 
 def _frame_motions(d: int) -> Iterator[Array]:

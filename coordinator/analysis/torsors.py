@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from coordinator.analysis.symmetries import generators, turning_of
-from coordinator.record.ever import Ever
+from coordinator.record.lifetimes import Ever
 from coordinator.record.run import Run
 from coordinator.record.sensors import exerted
 from modular.body import Body

@@ -9,7 +9,7 @@ from coordinator.record.context import RecordContext
 from coordinator.record.run import Run
 
 if TYPE_CHECKING:
-    from coordinator.checks.foretelling import Foreteller
+    from coordinator.checks.run_warnings import WarningMemory
 
 
 class CheckContext(RecordContext, Protocol):
@@ -36,7 +36,7 @@ class CheckContext(RecordContext, Protocol):
         """What was recorded."""
 
     @property
-    def foreteller(self) -> Foreteller:
+    def warning_memory(self) -> WarningMemory:
         """Who looks ahead."""
 
     @property

@@ -10,7 +10,7 @@ from math import gcd
 
 import numpy as np
 
-from coordinator.checks import carrying
+from coordinator.checks import load_stiffness
 from coordinator.checks.context import CheckContext
 from coordinator.couplings.implicit import names_of
 from coordinator.couplings.margins import tightest
@@ -120,12 +120,12 @@ def _beyond(simulation: CheckContext, *, now: bool) -> tuple[str, str, float, st
     if margin < 1.0:
         return name, "joint", margin, *simulation.coupling.remedy(margin, dt)
     if now:
-        load, grows = carrying.least(carrying.now(simulation, margins)), 1.0
+        load, grows = load_stiffness.least(load_stiffness.now(simulation, margins)), 1.0
     else:
-        load, grows = carrying.on_the_way(simulation)
+        load, grows = load_stiffness.on_the_way(simulation)
     if load is None:
         return None
-    return load.body, "body", load.margin, *carrying.remedy(load, simulation.coupling, dt, grows)
+    return load.body, "body", load.margin, *load_stiffness.remedy(load, simulation.coupling, dt, grows)
 
 
 def _instead(simulation: CheckContext, name: str) -> str:

@@ -47,7 +47,7 @@ def _demands(system: System, dt: float) -> tuple[Array, Array]:
     column = {name: motions * k for k, name in enumerate(system.body_home)}
     size = motions * len(column)
     spring, damper, losses = np.zeros((size, size)), np.zeros((size, size)), np.zeros((size, size))
-    burdens = [float(getattr(home, "burden", 1.0)) for home in system.body_home.values()]
+    demand_weights = [float(getattr(home, "demand_weight", 1.0)) for home in system.body_home.values()]
     for joints in system.joints:
         joints.compute_compliance(system.elements)
     for name, home in system.joint_home.items():
@@ -57,10 +57,10 @@ def _demands(system: System, dt: float) -> tuple[Array, Array]:
         spring += g.T @ (dt**2 * home.stack.stiffness[row]) @ g
         damper += g.T @ (2.0 * dt * home.stack.damping[row]) @ g
     for forces in system.forces:
-        forces.request_load(system.elements, dt)
+        forces.request_demand(system.elements, dt)
     for name, force in system.force_home.items():
         row = force.stack.row[name]
-        x, y = (block[row] for block in force.stack.requested_load())
+        x, y = (block[row] for block in force.stack.requested_demand())
         if x.any() or y.any():
             alone = len(force.owners) == 1  # on a point of one body
             seen = (
@@ -71,7 +71,7 @@ def _demands(system: System, dt: float) -> tuple[Array, Array]:
             g = _placed(column, tuple(force.owners), seen, size)
             spring += g.T @ x @ g
             losses += g.T @ y @ g
-    counted = np.repeat(burdens, motions)
+    counted = np.repeat(demand_weights, motions)
     return spring * counted, damper + losses * (0.5 + 0.5 * counted)
 
 

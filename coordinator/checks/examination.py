@@ -25,7 +25,7 @@ import numpy as np
 from coordinator.building import JointHome
 from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond, in_words
-from coordinator.checks.foretelling import across_joints
+from coordinator.checks.run_warnings import across_joints
 from coordinator.couplings.implicit import located_friction
 from coordinator.couplings.interface.bounds import resolving_steps
 from coordinator.record.verdict import MAX_ERROR_SHARE
@@ -289,7 +289,7 @@ def _advice(simulation: CheckContext, reports: list[JointReport]) -> list[str]:
     across = list(across_joints(simulation))
     lines = [
         *across,
-        *(words for words in simulation.foreteller.starts if words not in across),
+        *(words for words in simulation.warning_memory.starts if words not in across),
         *_set_aside(simulation),
     ]
     over = beyond(simulation)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
-from coordinator.checks import carrying
+from coordinator.checks import load_stiffness
 from coordinator.checks.context import CheckContext
-from coordinator.checks.verification import Control, Progress, Verification, control, verify
+from coordinator.checks.verification import Progress, StepDoubling, Verification, control, verify
 from coordinator.couplings.implicit import located_friction
 from coordinator.couplings.margins import tightest
 from coordinator.engine.interrupt import Turn, one_at_a_time
@@ -57,7 +57,7 @@ class Inspection:
         return found
 
     @one_at_a_time
-    def control(self: Inspected, *, part: float = 1.0) -> Control | None:
+    def control(self: Inspected, *, part: float = 1.0) -> StepDoubling | None:
         """Run again at twice the step, and at half of it where that cannot tell: `run.estimate` says then what both say.
 
         It costs half a run, and where motions are sensitive two and a half; `part`: less of it, from the start. None where there
@@ -85,13 +85,15 @@ class Inspection:
         A load on a body of little inertia counts at the joint that brings most of it; `loads` tells of which margins that is so.
         """
         own = self.stiffness_margins
-        return dict(carrying.tell(own, carrying.now(self, own))[0])
+        return dict(load_stiffness.tell(own, load_stiffness.now(self, own))[0])
 
     @property
     def loads(self: Inspected) -> dict[str, str]:
         """Of joints whose margin is what a load leaves: the body that passes it on."""
         own = self.stiffness_margins
-        return {joint: load["body"] for joint, load in carrying.tell(own, carrying.now(self, own))[1].items()}
+        return {
+            joint: load["body"] for joint, load in load_stiffness.tell(own, load_stiffness.now(self, own))[1].items()
+        }
 
     @property
     def stiffness_margins(self: Inspected) -> dict[str, float]:
@@ -153,7 +155,7 @@ class Inspection:
         return f"<Simulation of {self.assembly!r} at tick {self.tick} ({self.time:g} s), dt = {self.dt:g} s; {margin}>"
 
     def ledger(self: Inspected, name: str) -> dict[str, float]:
-        """Energy book of a joint or force now [J]."""
+        """energy ledger of a joint or force now [J]."""
         if name in self.system.closed:
             return ledger_columns(self.system.closed[name], self.recorded.led_sides(name))
         if name in self.system.force_home:

@@ -255,7 +255,7 @@ LOST_SHARE = 0.1  # of the extent: where samples tell so much, nobody has to mea
 
 
 @dataclass(frozen=True)
-class Control:
+class StepDoubling:
     """What a run at twice the step says of a run."""
 
     ticks: int  # as far as it had come
@@ -266,7 +266,7 @@ class Control:
     measured: Verification | None = None  # by half the step
     coarse: Run | None = field(default=None, repr=False, compare=False)
 
-    def settled(self, found: Verification) -> Control:
+    def settled(self, found: Verification) -> StepDoubling:
         """What half the step has measured."""
         return replace(self, share=min(found.error / found.extent, 1.0), measured=found)
 
@@ -281,7 +281,7 @@ class Control:
         }
 
 
-def control(make: Callable[..., Repeated], run: Run, *, stiff: bool = False, part: float = 1.0) -> Control | None:
+def control(make: Callable[..., Repeated], run: Run, *, stiff: bool = False, part: float = 1.0) -> StepDoubling | None:
     """Hold a run against one at twice its step; None where there can be none, or no estimate.
 
     `make`: how simulations are made (coordinator/record/obstacles.py). `stiff`: whether forces are stiffer than the step.
@@ -293,7 +293,7 @@ def control(make: Callable[..., Repeated], run: Run, *, stiff: bool = False, par
     try:
         coarse = at_step(make, run, 2.0, None, part)
     except (Diverged, CouplingError):
-        return Control(ticks, part, samples, None, doubtful=samples < LOST_SHARE)
+        return StepDoubling(ticks, part, samples, None, doubtful=samples < LOST_SHARE)
     except ModelError:  # what happens at times between two of its ticks
         return None
     extent, reach = reach_of(run)
@@ -303,4 +303,4 @@ def control(make: Callable[..., Repeated], run: Run, *, stiff: bool = False, par
     silent = samples <= MAX_ERROR_SHARE and told > SILENT_LIMIT * reach / extent
     doubtful = silent or (parted and AGREEMENT_FACTOR * samples < told)
     share = max(samples, told) if parted or stiff or part < 1.0 else told
-    return Control(ticks, part, min(share, 1.0), distance, doubtful, coarse=coarse)
+    return StepDoubling(ticks, part, min(share, 1.0), distance, doubtful, coarse=coarse)

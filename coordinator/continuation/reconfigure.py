@@ -2,7 +2,7 @@
 
 What a simulation computes hangs on its step, its coupling, its gravity and its bodies; a run is of one of each. Where one of them
 changes while the mechanism moves, a new simulation begins where the old one stands: the same places, velocities, marks and
-books, accelerations found anew, and a record of its own. The old one is of no use from then on.
+ledgers, accelerations found anew, and a record of its own. The old one is of no use from then on.
 
 Where bodies stand after one of them was described anew: what hangs on a port that has moved moves along, as a whole.
 
@@ -389,7 +389,7 @@ def _place_body(source: System, was: str, system: System, name: str, moves: Move
 def _place_joint(
     source: System, was: str, old_edge: JointEdge, system: System, name: str, edge: JointEdge, moves: Moves
 ) -> None:
-    """A joint holds its bodies where it held them, with its load and its book."""
+    """A joint holds its bodies where it held them, with its load and its ledger."""
     home = source.joint_home[was]
     row, attachment = home.stack.row[was], source.attachment_of(was, old_edge)
     sides: list[list[Mark]] = []

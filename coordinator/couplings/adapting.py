@@ -74,14 +74,14 @@ def advance_adaptively(system: System, span: float, end: float, share: float, st
     """
     refused, taken = 0.0, 0.0
     while True:
-        kept, books, state = system.save(), _leaks(system), state_of(system)
+        kept, ledgers, state = system.save(), _leaks(system), state_of(system)
         allowed, count, wrong = share * state[ABOUT] * span, 1 << int(state[HALVINGS]), None
         for k in range(count):
             if wrong is None:
                 taken += 1.0
                 wrong = step(span / count, end - (1.0 - (k + 1.0) / count) * span)
         leaked = 0.0
-        for now, before in zip(_leaks(system), books, strict=True):
+        for now, before in zip(_leaks(system), ledgers, strict=True):
             leaked += abs(now - before)
         good = wrong is None and leaked <= allowed
         if good or state[HALVINGS] >= MAX_HALVINGS:
@@ -102,7 +102,7 @@ def _leaks(system: System) -> list[float]:
 
 ADDRESS, SHEET, ROWS, WHO = range(4)  # columns of the program
 SOURCE, BYTES, TARGET = range(3)  # of what is kept
-WHOLE_NUMBERS = ("operation_count", "elements_sheet", "kept_count", "book_count")
+WHOLE_NUMBERS = ("operation_count", "elements_sheet", "kept_count", "ledger_count")
 
 
 class Halving(Table):
@@ -117,7 +117,7 @@ class Halving(Table):
         self.system, self._operations = system, list(operations)
         for name, columns in (("program", 4), ("kept", 4)):
             self.common(name, columns, dtype=np.int64)
-        self.common("books", dtype=np.int64)
+        self.common("ledgers", dtype=np.int64)
         for name in WHOLE_NUMBERS:
             self.fixed(name, dtype=np.int64)
         for name in ("state", "noted"):
@@ -143,16 +143,16 @@ class Halving(Table):
             for stack, verb in self._operations
         ]
         kept, self._backups = copies_of(changed_by_a_tick(self.system))
-        books = [
+        ledgers = [
             int(joints.ledger.ctypes.data + row * joints.ledger.strides[0] + 8 * LEAKED)
             for joints in self.system.joints
             for row in range(joints.count)
         ]
         self._place("program", np.array(program, np.int64).reshape(-1, 4))
         self._place("kept", kept)
-        self._place("books", np.array(books, np.int64))
-        self._place("noted", np.zeros(len(books)))
-        self.operation_count, self.kept_count, self.book_count = len(program), len(kept), len(books)
+        self._place("ledgers", np.array(ledgers, np.int64))
+        self._place("noted", np.zeros(len(ledgers)))
+        self.operation_count, self.kept_count, self.ledger_count = len(program), len(kept), len(ledgers)
         self.elements_sheet = elements.sheet
 
     def prepare(self, verb: str) -> None:
@@ -184,8 +184,8 @@ def halving_loop(start: int, stop: int, halving: View, elements: View) -> int:
     while True:
         for k in range(halving.kept_count):
             copy_bytes(halving.kept[k, TARGET], halving.kept[k, SOURCE], halving.kept[k, BYTES])
-        for k in range(halving.book_count):
-            halving.noted[k] = numbers_at(halving.books[k])[0]
+        for k in range(halving.ledger_count):
+            halving.noted[k] = numbers_at(halving.ledgers[k])[0]
         count = 1 << int(halving.state[HALVINGS])
         wrong = NO_FAILED_ROW
         for k in range(count):
@@ -196,8 +196,8 @@ def halving_loop(start: int, stop: int, halving: View, elements: View) -> int:
                 wrong = step(halving)
         elements.clock[STEP], elements.clock[TIME] = span, end
         leaked = 0.0
-        for k in range(halving.book_count):
-            leaked += abs(numbers_at(halving.books[k])[0] - halving.noted[k])
+        for k in range(halving.ledger_count):
+            leaked += abs(numbers_at(halving.ledgers[k])[0] - halving.noted[k])
         good = wrong < 0 and leaked <= allowed
         if good or halving.state[HALVINGS] >= MAX_HALVINGS:
             halving.state[REFUSED] += refused

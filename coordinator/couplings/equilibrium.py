@@ -38,7 +38,7 @@ New = list[tuple[Joints, list[int]]]  # joints just made: their stack and rows
 
 
 def just_made(region: Region) -> New:
-    """Joints whose books are not yet open; one cut at this very instant and made again keeps what it carried."""
+    """Joints whose ledgers are not yet open; one cut at this very instant and made again keeps what it carried."""
     homes, new = region.system.joint_home, []
     for joints in region.joints:
         fresh, names = joints.fresh, joints.names

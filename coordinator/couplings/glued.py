@@ -90,7 +90,7 @@ class Glued(Coupling):
         "note_free", "factorise", "solve", "respond_ahead", "factorise_ahead", "solve_ahead", "use_present_velocity", "kick",
         "predict_reactions", "reevaluate", "show_end_velocity", "use_end_velocity", "apply_impulse",
         "apply_joint_impulses", "hold_reactions", "close", "stop", "compute_bias", "invalidate", "move_along",
-        "compute_reactions", "update_operator", "settle", "wrenches", "advance", "exert", *STRIKES, "request_load",
+        "compute_reactions", "update_operator", "settle", "wrenches", "advance", "exert", *STRIKES, "request_demand",
     )  # fmt: skip
 
     order: int = 2
@@ -199,7 +199,9 @@ class Glued(Coupling):
         elements.clock[:] = 0.0, system.time(dt), dt
         interface.perform("update_operator")
         for forces in system.forces:
-            forces.request_load(elements, dt)  # bodies have answered: those that choose their stiffness by it do it now
+            forces.request_demand(
+                elements, dt
+            )  # bodies have answered: those that choose their stiffness by it do it now
         if isinstance(interface, SideBySide):
             interface.project_velocities()
         else:
@@ -211,7 +213,7 @@ class Glued(Coupling):
             self.settle(system, dt, touched)
             return
         for stack in system.booked:
-            stack.open_books()
+            stack.open_ledgers()
 
     def forces_found(self, system: System) -> set[str]:
         """Those whose law allows it, where no stage goes back in time: nothing can damp there."""

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from coordinator.system import System
+from modular.demand_sharing import growth
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.forces import ForceStack
-from modular.load_sharing import growth
 from modular.names import first_few
 
 IMPLICIT_MARGIN = 1.5  # of a force: below it is found
@@ -100,7 +100,7 @@ def _alone(system: System, forces: ForceStack, names: Collection[str]) -> dict[s
     if not mine:
         return {}
     rows = [forces.row[name] for name in mine]
-    x, y = (load[rows] for load in forces.requested_load())
+    x, y = (load[rows] for load in forces.requested_demand())
     answers = np.abs(np.linalg.eigvals(forces.compliance[rows] @ (x + y))).max(axis=1)
     totals = np.einsum("nii->n", x), np.einsum("nii->n", y)
     margins = np.array(
@@ -134,7 +134,7 @@ def least_margins(
 
 def _margins_turned(forces: ForceStack, rows: Sequence[int], margins: Array, turned: Array) -> Array:
     """The margins that are left where bodies answer so many times as much: mu with mu^2 x + mu y = room (load_sharing.py)."""
-    x, y = (np.einsum("nii->n", load[rows]) for load in forces.requested_load())
+    x, y = (np.einsum("nii->n", load[rows]) for load in forces.requested_demand())
     room = (margins * margins * x + margins * y) / np.maximum(turned, 1e-300)
     left: Array = 2.0 * room / (y + np.sqrt(y * y + 4.0 * x * room))
     return left

@@ -13,9 +13,9 @@ import numpy as np
 from coordinator.engine.program import compiled
 from coordinator.engine.region import WIDER, EventOperation, Region
 from coordinator.system import System
+from modular.demand_sharing import growth
 from modular.elements import GAIN_STEP
-from modular.force import requests_load
-from modular.load_sharing import growth
+from modular.force import requests_demand
 
 
 class Margins(Mapping[str, float]):
@@ -74,11 +74,11 @@ def _asking(region: Region, *, glued: bool) -> list[EventOperation]:
     bodies, forces = list(region.bodies), region.forces_within(1)
     joints = [] if glued else list(region.joints)
     operations: list[EventOperation] = [(elements, "save_bounds", WIDER)]  # of when the stiffness was chosen
-    operations += [(elements, "clear_loads", WIDER)] if glued else []
+    operations += [(elements, "clear_demands", WIDER)] if glued else []
     operations += [(stack, "respond", WIDER) for stack in bodies]
-    operations += [(stack, verb, WIDER) for stack in joints for verb in ("compute_load", "request_load")]
-    operations += [(stack, "request_load", WIDER) for stack in forces if requests_load(stack)]
-    operations += [(stack, "bound_loads", WIDER) for stack in bodies]
+    operations += [(stack, verb, WIDER) for stack in joints for verb in ("compute_demand", "request_demand")]
+    operations += [(stack, "request_demand", WIDER) for stack in forces if requests_demand(stack)]
+    operations += [(stack, "bound_demands", WIDER) for stack in bodies]
     operations += [
         (stack, "compute_margin") if compiled((stack, "compute_margin")) else partial(_compute_margin, stack)
         for stack in (*joints, *forces)
@@ -94,9 +94,9 @@ def _rooms(stack: Any, rows: list[int]) -> list[float]:
 
 def _compute_margin(stack: Any, region: Region) -> None:
     """The same for a stack that only says what it demands; nothing of one that asks nothing."""
-    if compiled((stack, "exert")) or not hasattr(stack, "requested_load"):
+    if compiled((stack, "exert")) or not hasattr(stack, "requested_demand"):
         return
-    spring, damper = (np.einsum("nii->n", block) for block in stack.requested_load())
+    spring, damper = (np.einsum("nii->n", block) for block in stack.requested_demand())
     bounds = stack.bounds(region.elements)
     region.remarks[id(stack)] = [float(growth(spring[row], damper[row], bounds[row])) for row in region.rows(stack)]
 

@@ -53,9 +53,9 @@ class Penalty(WithComponents):
 
     verbs: ClassVar[tuple[str, ...]] = (
         "show", "linearise", "measure_rates", "save_forces", "respond", "compute_compliance", "find_uneven",
-        "compute_seen_mass", "compute_mobility", "request_load", "bound_loads", "stiffen", "compute_parting",
+        "compute_seen_mass", "compute_mobility", "request_demand", "bound_demands", "stiffen", "compute_parting",
         "use_present_velocity", "exert", *STRIKES, "reevaluate", "predict", "show_end_velocity", "respond_predicted",
-        "update_preload", "use_end_velocity", "restore_forces", "save_previous", "open", "save_bounds", "compute_load",
+        "update_preload", "use_end_velocity", "restore_forces", "save_previous", "open", "save_bounds", "compute_demand",
         "compute_margin", "restore_bounds", "wrenches", "correct_and_predict", "account_and_exert", "account",
     )  # fmt: skip
     adapts: ClassVar[bool] = True  # whether a tick may be taken in halves

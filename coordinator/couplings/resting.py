@@ -29,7 +29,7 @@ from coordinator.couplings.coupling import Coupling
 from coordinator.engine.program import Operation, perform
 from coordinator.system import System
 from modular.elements import STEP, TIME, Array
-from modular.force import BEGUN, NOBODY, BeginsAtRest, requests_load
+from modular.force import BEGUN, NOBODY, BeginsAtRest, requests_demand
 
 MOST_SEATS = 64  # bodies of a piece that contacts may touch: they answer each other, so cost goes with the square
 # margin of a spring or damper (margins.py) from which on it changes little from tick to tick: with z = dt^2 k w one that is found a
@@ -81,11 +81,11 @@ def _in_gliding_joints(system: System) -> Iterator[str]:
 def _asking(system: System, stacks: list[Any]) -> Iterator[tuple[str, Sequence[str]]]:
     """Forces that ask something of the step, with their bodies; but for contacts that are as stiff as the step allows."""
     asks = {id(stack): set(compress(stack.names, (~stack.follows_step).tolist())) for stack in stacks}
-    if not any(asks.values()) and not any(requests_load(stack) for stack in system.forces if id(stack) not in asks):
+    if not any(asks.values()) and not any(requests_demand(stack) for stack in system.forces if id(stack) not in asks):
         return
     for name, home in system.force_home.items():
         own = asks.get(id(home.stack))
-        if requests_load(home.stack) if own is None else name in own:
+        if requests_demand(home.stack) if own is None else name in own:
             yield name, home.owners
 
 
@@ -134,7 +134,7 @@ def begin_at_rest(system: System, coupling: Coupling, dt: float, *, everything: 
     if not beginning:
         return None
     tell_apart(system, coupling, dt, beginning)
-    count_company(beginning)
+    count_contacts_of_bodies(beginning)
     if not any((stack.begins[: len(stack.names)] > 0.0).any() for stack in beginning):
         return None
     meeting = list(_meeting(system, beginning))
@@ -280,13 +280,13 @@ def look_ahead(system: System, dt: float, stacks: list[Any]) -> None:
     perform(system.elements, [(bodies, "show") for bodies in system.bodies])
 
 
-def count_company(stacks: list[Any]) -> None:
+def count_contacts_of_bodies(stacks: list[Any]) -> None:
     """Tell contacts how many carry one of their bodies; whoever carries nothing yet may come to, with all that these can meet.
 
     What hangs together in joints that answer at once is as one body here.
     """
     carries = [stack.rests[: len(stack.names)] > 0.0 for stack in stacks]
-    bodies = [stack.piece[: len(stack.names)] for stack in stacks]
+    bodies = [stack.island[: len(stack.names)] for stack in stacks]
     most = max((int(each.max(initial=NOBODY)) for each in bodies), default=NOBODY) + 2  # the last one stands for nobody
     met, carried = np.zeros((2, most), np.int64)
     for each, rests in zip(bodies, carries, strict=True):
@@ -295,7 +295,7 @@ def count_company(stacks: list[Any]) -> None:
     met[-1] = carried[-1] = 0
     for stack, each, rests in zip(stacks, bodies, carries, strict=True):
         count = np.where(rests[:, None], carried[each], met[each])
-        stack.company[: len(stack.names)] = np.maximum(count.max(axis=1, initial=1), 1)
+        stack.contacts_of_body[: len(stack.names)] = np.maximum(count.max(axis=1, initial=1), 1)
 
 
 def tell_apart(system: System, coupling: Coupling, dt: float, stacks: list[Any]) -> None:
@@ -306,20 +306,23 @@ def tell_apart(system: System, coupling: Coupling, dt: float, stacks: list[Any])
     numbers = {owner: k for k, owner in enumerate(system.body_home) if is_moved(system, owner)}
     orders = {name: k for k, name in enumerate(system.force_home)}
     free = numbers.keys() - set(held_otherwise(system, stacks)) if stacks else set()
-    pieces = pieces_of(system, coupling, dt, stacks) if stacks and coupling.tells_through_joints else {}
-    piece_of = np.full(len(numbers) + 1, -1)  # of bodies by their numbers; the last one stands for nobody
-    piece_of[[numbers[owner] for owner in pieces]] = list(pieces.values())
-    let_go = np.array([owner in free or owner in pieces for owner in numbers] + [True])
+    islands = pieces_of(system, coupling, dt, stacks) if stacks and coupling.tells_through_joints else {}
+    island_of = np.full(len(numbers) + 1, -1)  # of bodies by their numbers; the last one stands for nobody
+    island_of[[numbers[owner] for owner in islands]] = list(islands.values())
+    let_go = np.array([owner in free or owner in islands for owner in numbers] + [True])
     changed = False
     for stack in stacks:
         count = len(stack.names)
         owners = [owner for name in stack.names for owner in system.force_home[name].owners]
         stack.number[:count] = [orders[name] for name in stack.names]
         body = np.array([numbers.get(owner, NOBODY) for owner in owners], np.int64).reshape(-1, 2)
-        piece = np.where(piece_of[body] < 0, body, len(numbers) + piece_of[body])
-        sat, sit = stack.piece[:count] != stack.body[:count], piece != body  # in joints: nobody else has a place there
-        changed = changed or ((sat.any() or sit.any()) and not np.array_equal(stack.piece[:count], piece))
-        stack.body[:count], stack.piece[:count] = body, piece
+        island = np.where(island_of[body] < 0, body, len(numbers) + island_of[body])
+        sat, sit = (
+            stack.island[:count] != stack.body[:count],
+            island != body,
+        )  # in joints: nobody else has a place there
+        changed = changed or ((sat.any() or sit.any()) and not np.array_equal(stack.island[:count], island))
+        stack.body[:count], stack.island[:count] = body, island
         stack.free[:count] = let_go[body].all(axis=1)
     if changed and coupling.tells_through_joints:
         system.cache.pop("interface", None)

@@ -72,7 +72,7 @@ ARGUMENTS = {
     "kick": STEP,
     "account": STEP,
     "exert": TIME,
-    "request_load": GAIN_STEP,
+    "request_demand": GAIN_STEP,
 }  # the argument that a method is given
 TOGETHER, STRUCK, ENDED = "strike_together", "exert_struck", "end_strikes"  # see modular/force.py
 STRAY = "stray"  # see modular/force.py, Encounters

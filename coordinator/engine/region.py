@@ -1,6 +1,6 @@
 """What an event touches: some bodies, and the joints and forces on them.
 
-Everything else keeps its state, its forces and its books, so an event costs the same in a system of any size. Where
+Everything else keeps its state, its forces and its ledgers, so an event costs the same in a system of any size. Where
 a component is plain Python its stack can only be asked as a whole; then the region is the whole system, and what others wrote is
 put back.
 
@@ -92,7 +92,7 @@ class Region:
             self._ask_all()
         self._lay_out()
         self._programs = self.registry.programs.setdefault((self.everything, *self._forces_as_they_are()), {})
-        self._saved_books: list[tuple[Any, Array, Array]] = []
+        self._saved_ledgers: list[tuple[Any, Array, Array]] = []
         self.remarks: dict[int, list[float]] = {}  # of stacks that are Python, about their rows
 
     def _look_around(self) -> None:
@@ -235,7 +235,7 @@ class Region:
         loops = [stack.loops if isinstance(stack, Table) else () for stack in self.system.forces]
         return [(*map(bool, rows), *verbs) for rows, verbs in zip(rings, loops, strict=True)]
 
-    # --- books -----------------------------------------------------------------------------------------------------
+    # --- ledgers --------------------------------------------------------------------------------------------------
 
     def rows(self, stack: Booked) -> list[int]:
         """Touched rows of a stack of joints or forces."""
@@ -247,19 +247,19 @@ class Region:
 
     def save_forces(self) -> list[EventOperation]:
         """Others keep their forces; where stacks are asked as a whole, also their energies and powers."""
-        return [(self.elements, "save_forces"), *([] if self.restricted or self.everything else [_save_books])]
+        return [(self.elements, "save_forces"), *([] if self.restricted or self.everything else [_save_ledgers])]
 
     def restore_forces(self) -> list[EventOperation]:
-        """Others keep their forces and books; from here on energies and powers of what was touched count."""
+        """Others keep their forces and ledgers; from here on energies and powers of what was touched count."""
         operations: list[EventOperation] = [(self.elements, "restore_forces"), (self.elements, "save_previous")]
         if not (self.restricted or self.everything):
-            operations.append(_restore_books)
+            operations.append(_restore_ledgers)
         for stack in (*self.joints, *self.forces):
             if isinstance(stack, Booked):
                 stack.loops["open"] = open_loop
                 operations.append((stack, "open"))
             else:
-                operations.append(partial(_open_books, stack))
+                operations.append(partial(_open_ledgers, stack))
         return operations
 
 
@@ -271,21 +271,21 @@ def _reach(system: System, use: str) -> tuple[Any, int, Iterable[Taken]]:
     return home.stack, home.stack.row[use], zip(home.owners, home.starts, home.counts, strict=True)
 
 
-def _open_books(stack: Any, region: Region) -> None:
-    stack.open_books()
+def _open_ledgers(stack: Any, region: Region) -> None:
+    stack.open_ledgers()
 
 
-def _save_books(region: Region) -> None:
-    region._saved_books = [
+def _save_ledgers(region: Region) -> None:
+    region._saved_ledgers = [
         (stack, stack.ledger[: stack.count, STORED].copy(), stack.power[: stack.count].copy())
         for stack in region.system.booked
     ]
 
 
-def _restore_books(region: Region) -> None:
-    for stack, stored, power in region._saved_books:
-        stack.keep_books(stored, power, region.uses)
-    region._saved_books = []
+def _restore_ledgers(region: Region) -> None:
+    for stack, stored, power in region._saved_ledgers:
+        stack.keep_ledgers(stored, power, region.uses)
+    region._saved_ledgers = []
 
 
 ADDRESS, SHEET, START, STOP = range(4)  # columns of a batch: a loop, its stack, and where a region says on which rows
@@ -333,7 +333,7 @@ class EventProgram:
         """Play it on the rows of a region."""
         elements = region.elements
         for table in self._folding.values():
-            table.prepare("request_load")
+            table.prepare("request_demand")
         for batch in self.batches:
             if isinstance(batch, np.ndarray):
                 play_over(batch, region.layout, elements.sheet)

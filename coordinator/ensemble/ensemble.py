@@ -15,7 +15,7 @@ from coordinator.couplings.coupling import coupling_named
 from coordinator.ensemble.folder import Folder
 from coordinator.ensemble.pieces import ALL, Keep, Piece, keep_of
 from coordinator.ensemble.reading import Reading, ticks_of
-from coordinator.ensemble.stacked import Apart, Heard, WentWrong, gravity_of, run_apart, run_stacked, why_apart
+from coordinator.ensemble.stacked import Apart, Heard, VariantDiverged, gravity_of, run_apart, run_stacked, why_apart
 from coordinator.ensemble.variants import Variants
 from coordinator.events.bulk_add import undisturbed
 from modular.assembly import Assembly
@@ -219,7 +219,7 @@ class Ensemble(Reading, Spelt):
             return [run_stacked(self.variants, which, self.coupling, until, self.settings, heard)]
         except Apart as apart:
             return [piece for group in apart.groups for piece in self._block(group, until, heard)]
-        except WentWrong as wrong:
+        except VariantDiverged as wrong:
             rest = [k for k in which if k != wrong.variant]
             alone = run_apart(self.variants, wrong.variant, self.coupling, until, self.settings, heard)
             half = len(rest) // 2

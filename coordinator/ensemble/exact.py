@@ -265,7 +265,7 @@ class _Along:
                 [(names, {key: _unknown(array) for key, array in series.items()}) for names, series in part]
                 for part in (segment.joints, segment.forces)
             )
-            closed = {name: _unknown(book) for name, book in segment.closed.items()}
+            closed = {name: _unknown(ledger) for name, ledger in segment.closed.items()}
             segments.append(Segment(segment.ticks, of_bodies, joints, forces, closed, segment.used, True))
         return replace(self.run, segments=segments, bodies={**self.run.bodies, **(bodies or {})})
 

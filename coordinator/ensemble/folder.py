@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.couplings import Coupling
-from coordinator.ensemble.pieces import Piece, Told
+from coordinator.ensemble.pieces import Piece, VariantNotices
 from coordinator.ensemble.variants import Variants
 from coordinator.record.fingerprint import machine, versions
 from coordinator.record.obstacles import homeless, parts_of, sources_of
@@ -152,7 +152,7 @@ def pieces_from_data(abouts: Sequence[Mapping[str, Any]], held: Mapping[str, Any
 
 def _piece(about: Mapping[str, Any], start: str, held: Mapping[str, Any]) -> Piece:
     arrays = {name[len(start) :]: held[name] for name in held if name.startswith(start)}
-    told = {int(variant): Told(**one) for variant, one in about["told"].items()}
+    told = {int(variant): VariantNotices(**one) for variant, one in about["told"].items()}
     segments = segments_from_data(about["layout"], arrays)
     places, extremes = (
         {name[len(what) :]: array for name, array in arrays.items() if name.startswith(what)}

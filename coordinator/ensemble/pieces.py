@@ -18,14 +18,14 @@ from coordinator.ensemble.parameters import BODY
 from coordinator.ensemble.variants import Variants
 from coordinator.record.recorder import Segment
 from coordinator.record.series import PARTS
-from modular.body import Body, Fellows
+from modular.body import Body, StackMembers
 from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.tiles import TileRows, Which
 
 
 @dataclass
-class Told:
+class VariantNotices:
     """What is told of a variant beside its samples."""
 
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Piece:
     """Variants that were recorded together; arrays are shared, names say whose."""
 
     segments: list[Segment]
-    told: Mapping[int, Told]  # by variant
+    told: Mapping[int, VariantNotices]  # by variant
     mark: str | None = None  # between a name of the model and the number of the variant, where there are several
     seconds: float = 0.0  # of computing
     places: dict[str, Array] = field(default_factory=dict)  # of ports, (samples, variants, d), where no more was kept
@@ -56,7 +56,7 @@ class Piece:
         return tuple(self.told)
 
     @property
-    def retired(self) -> dict[int, Told]:
+    def retired(self) -> dict[int, VariantNotices]:
         """Those that did not come to their end; what ran side by side did."""
         return {k: told for k, told in self.told.items() if told.reason} if isinstance(self.told, dict) else {}
 
@@ -137,7 +137,7 @@ class Piece:
         bodies, joints, forces = (
             [part for group in getattr(segment, part_name) if (part := mine(*group)) is not None] for part_name in PARTS
         )
-        closed = {self.named(name): book for name, book in segment.closed.items() if name.endswith(ending)}
+        closed = {self.named(name): ledger for name, ledger in segment.closed.items() if name.endswith(ending)}
         return Segment(segment.ticks, bodies, joints, forces, closed, segment.used, segment.finished)
 
     def sampled(self, which: Any) -> Piece:
@@ -219,13 +219,13 @@ def rates_in(piece: Piece, variants: Variants, port: str) -> Array | None:
     return of_each_body(bodies, lambda one, k: one.port_motion(name, q[:, k], v[:, k], a[:, k])[1])
 
 
-def bodies_of(variants: Variants, name: str, which: tuple[int, ...]) -> Fellows | TileRows:
+def bodies_of(variants: Variants, name: str, which: tuple[int, ...]) -> StackMembers | TileRows:
     """A body as each of these variants describes it."""
     if name in variants.columns:
         return variants.bodies(Which(which)).rows_of([name])
     if not any(found.kind == BODY and found.owner == name for found in variants.parameters):
-        return Fellows([variants.model.bodies[name]] * len(which))
-    return Fellows(variants.member(BODY, name, k) for k in which)
+        return StackMembers([variants.model.bodies[name]] * len(which))
+    return StackMembers(variants.member(BODY, name, k) for k in which)
 
 
 def of_each_body(bodies: Sequence[Body], read: Callable[[Body, int], Array]) -> Array:

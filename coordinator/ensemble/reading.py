@@ -13,7 +13,7 @@ import numpy as np
 
 from coordinator.couplings import Coupling
 from coordinator.couplings.compositions import order_of
-from coordinator.ensemble.pieces import Piece, Told, places_in, port_of, ports_of, rates_in
+from coordinator.ensemble.pieces import Piece, VariantNotices, places_in, port_of, ports_of, rates_in
 from coordinator.ensemble.variants import Variants
 from coordinator.record.evidence import Evidence, Recorded
 from coordinator.record.export import AXES, needed
@@ -92,13 +92,13 @@ class Reading:
         return gathered(self, lambda piece: piece.series("joints", joint, "violation"), joint)
 
     def ledger(self: Readable, name: str) -> dict[str, Array]:
-        """Energy book of a joint or force [J], (variant, time) each."""
+        """energy ledger of a joint or force [J], (variant, time) each."""
 
-        def book(piece: Piece) -> Array | None:
+        def ledger(piece: Piece) -> Array | None:
             found = piece.series("joints", name, "ledger")
             return piece.series("forces", name, "ledger") if found is None else found
 
-        table = gathered(self, book, name)
+        table = gathered(self, ledger, name)
         return {line: table[..., k] for k, line in enumerate(LEDGER)}
 
     def over(self: Any, function: Callable[[Run], Any]) -> Array:
@@ -189,7 +189,9 @@ def _without_end(segments: list[Segment], tick: int, record_every: int) -> list[
     return [*segments[:-1], last.trimmed(last.used - 1)]
 
 
-def _estimate(segments: list[Segment], told: Told, model: Any, coupling: Coupling, dt: float) -> Estimate | None:
+def _estimate(
+    segments: list[Segment], told: VariantNotices, model: Any, coupling: Coupling, dt: float
+) -> Estimate | None:
     """About how far it is off, by what was recorded."""
     taken = Taken.of([segment for segment in segments if segment.used])
     if not taken.segments:

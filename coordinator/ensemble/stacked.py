@@ -18,8 +18,8 @@ from coordinator.couplings.rules import Shannon, Stable
 from coordinator.engine.program import STRIKES, compiled, encountering
 from coordinator.ensemble.copies import RENAMED, Names, side_by_side
 from coordinator.ensemble.parameters import GRAVITY
-from coordinator.ensemble.pieces import Piece, Told
-from coordinator.ensemble.telling import ToldTogether
+from coordinator.ensemble.pieces import Piece, VariantNotices
+from coordinator.ensemble.telling import SharedNotices
 from coordinator.ensemble.variants import Variants
 from coordinator.equations.formulas import Formulas
 from coordinator.equations.tables import assembled
@@ -41,7 +41,7 @@ class Apart(Exception):
         self.groups = [list(group) for group in groups]
 
 
-class WentWrong(Exception):
+class VariantDiverged(Exception):
     """One of several variants diverged: which."""
 
     def __init__(self, variant: int) -> None:
@@ -129,7 +129,7 @@ def gravity_of(variants: Variants, k: int, coupling: Coupling) -> bytes:
 def run_stacked(
     variants: Variants, which: Sequence[int], coupling: Coupling, until: float, settings: dict[str, Any], heard: Heard
 ) -> Piece:
-    """These variants, to their end; raises `WentWrong` where one diverges."""
+    """These variants, to their end; raises `VariantDiverged` where one diverges."""
     with undisturbed():
         copies = side_by_side(variants, which)
         copies.shared = variants.shared.setdefault(gravity_of(variants, which[0], coupling), {})
@@ -149,7 +149,7 @@ def run_stacked(
                     raise Apart([[k] for k in which])
         except Diverged as error:
             found = names.variant(error.component)
-            raise WentWrong(which[0] if found is None else found) from error
+            raise VariantDiverged(which[0] if found is None else found) from error
         except UnlikeModels as error:  # after an event some may be like others again: then each goes on by itself
             raise Apart([[k] for k in which] if begun else error.groups) from error
         except (ModelError, CouplingError) as error:
@@ -160,7 +160,7 @@ def run_stacked(
         text, found = names.sentence(str(warning.message))
         heard.append((found, _said(warning, text)))
     return Piece(
-        list(run.segments), ToldTogether(run, which, names, missed), MARK, float(run.timings.get("seconds", 0.0))
+        list(run.segments), SharedNotices(run, which, names, missed), MARK, float(run.timings.get("seconds", 0.0))
     )
 
 
@@ -175,7 +175,7 @@ def run_apart(
     variants: Variants, k: int, coupling: Coupling, until: float, settings: dict[str, Any], heard: Heard
 ) -> Piece:
     """One variant, to its end or to where it diverges; what was warned of is heard."""
-    told = Told()
+    told = VariantNotices()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RunWarning)
         try:
@@ -191,7 +191,7 @@ def run_apart(
     return piece_of(run, k, told)
 
 
-def piece_of(run: Run, k: int, told: Told) -> Piece:
+def piece_of(run: Run, k: int, told: VariantNotices) -> Piece:
     """A run as a piece of an ensemble."""
     told.events, told.margins, told.forms = list(run.events), list(run.margins), dict(run.forms)
     told.estimate = dict(run.estimate)

@@ -18,7 +18,7 @@ import numpy as np
 
 from coordinator.couplings.centralized.solver import State
 from coordinator.equations.common_formulas import GOOD, CommonFormulas
-from coordinator.equations.formulas import Companion, Formulas
+from coordinator.equations.formulas import Formulas, StepObserver
 from coordinator.equations.tangents import Directions, Tangents, compiled_tangents
 from coordinator.simulation import Simulation
 from coordinator.system import System
@@ -58,14 +58,14 @@ class Beginning:
 
 
 class Accompanied(Simulation):
-    """A simulation by formulas with a companion."""
+    """A simulation by formulas with a observer."""
 
-    def __init__(self, model: Assembly, dt: float, companion: Companion, record_every: int = 1) -> None:
-        self._companion = companion
+    def __init__(self, model: Assembly, dt: float, observer: StepObserver, record_every: int = 1) -> None:
+        self._observer = observer
         super().__init__(model, dt, Formulas(), record_every=record_every)
 
     def _build(self, project: bool) -> None:
-        self.system.companion = self._companion
+        self.system.observer = self._observer
         super()._build(project)
 
 

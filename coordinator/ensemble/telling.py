@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from coordinator.ensemble.copies import Names
-from coordinator.ensemble.pieces import Told
+from coordinator.ensemble.pieces import VariantNotices
 from coordinator.record.run import Run
 from modular.elements import Array
 from modular.tiles import name_in
@@ -16,7 +16,7 @@ CHANGES = ("cut", "break", "join", "add", "remove", "apply")  # kinds of events 
 Entry = Mapping[str, Any]
 
 
-class ToldTogether(Mapping[int, Told]):
+class SharedNotices(Mapping[int, VariantNotices]):
     """Of each variant what it would have told alone; all of them came to their end."""
 
     def __init__(self, run: Run, which: Sequence[int], names: Names, missed: Array | None) -> None:
@@ -54,7 +54,7 @@ class ToldTogether(Mapping[int, Told]):
     def __contains__(self, variant: object) -> bool:
         return variant in self._numbers
 
-    def __getitem__(self, variant: int) -> Told:
+    def __getitem__(self, variant: int) -> VariantNotices:
         if variant not in self._numbers:
             raise KeyError(variant)
         names = self._names
@@ -65,7 +65,7 @@ class ToldTogether(Mapping[int, Told]):
         ]
         forms = {name: names.in_model(self._forms[name_in(name, variant)], variant) for name in self._formed[variant]}
         missed = self._missed.get(variant)
-        return Told(list(self._events.get(variant, [])), margins, forms, missed=missed, tick=self._tick)
+        return VariantNotices(list(self._events.get(variant, [])), margins, forms, missed=missed, tick=self._tick)
 
     def _entry(self, entry: Entry, tables: dict[str, dict[int | None, list[str]]], variant: int) -> dict[str, Any]:
         """An entry as this variant would have it."""

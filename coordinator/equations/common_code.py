@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from coordinator.equations.books import powers_of
+from coordinator.equations.ledgers import powers_of
 from coordinator.equations.one_of_many import Model, first_of
 from coordinator.equations.runge_kutta import stepping_loop
 from coordinator.equations.smallest import corrections_of_place, corrections_of_velocity

@@ -44,7 +44,7 @@ STATE = ("q", "v", "a")  # columns over coordinates; others are over rows
 APART = 0.05  # of the extent, and of one [1/s]: how far the place by lot is from where the models stand
 
 
-class Stranger(CouplingError):
+class OtherStructure(CouplingError):
     """A model whose formulas are not those of the first."""
 
 
@@ -66,7 +66,7 @@ class CommonFormulas:
         for code in known:
             try:
                 self._begin(code, inherited=True)
-            except Stranger:
+            except OtherStructure:
                 continue
             return
         self._begin(Code.of(system, self.models[0], whole, shown))
@@ -122,14 +122,14 @@ class CommonFormulas:
                 label, named = f"{name}.{one.label}", one.named
                 others = np.flatnonzero(named != named[0])
                 if self._inherited and bool(named[0]) != (label in places):
-                    raise self._stranger([0], f"{label} has a name in one and none in the other")
+                    raise self._other_structure([0], f"{label} has a name in one and none in the other")
                 if label not in self.whole and len(others):
                     self._part(named)
                     told = (
                         f"{label} is {one.values[0]:.3g} in one and {one.values[others[0]]:.3g} in the other (M: masses, gram: "
                         "lengths, w: where ports are), and what is 0 or 1 in one has no name"
                     )
-                    raise self._stranger(others.tolist(), told)
+                    raise self._other_structure(others.tolist(), told)
                 if label in missing:
                     table[:, places[label]] = one.values
                     missing.remove(label)
@@ -147,7 +147,7 @@ class CommonFormulas:
         for k, known in enumerate(several if missing else ()):
             lacking = sorted(missing - known.keys())
             if lacking:
-                raise self._stranger([k], f"there is no '{lacking[0]}'")
+                raise self._other_structure([k], f"there is no '{lacking[0]}'")
             for name in missing:
                 table[k, places[name]] = known[name]
 
@@ -163,13 +163,13 @@ class CommonFormulas:
         for k, kind in enumerate(kinds):
             groups.setdefault(kind, []).append(k)
         parted = self.system.parted
-        if len(groups) > 1 and parted is not None and self.system.companion is None:
+        if len(groups) > 1 and parted is not None and self.system.observer is None:
             numbers = [parted(next(iter(model.values())))[1] for model in self.models]
             raise UnlikeModels([[numbers[k] for k in group] for group in groups.values()])
 
-    def _stranger(self, which: list[int], reason: str) -> Stranger:
+    def _other_structure(self, which: list[int], reason: str) -> OtherStructure:
         first, other = (next(iter(self.models[k].values())) for k in (0, which[0]))
-        return Stranger(
+        return OtherStructure(
             f"Formulas: what moves '{other}' is not what moves '{first}' with other numbers: {reason}; take Glued(order=6)."
         )
 
@@ -191,7 +191,7 @@ class CommonFormulas:
         self.rest(time)
         wrong = np.flatnonzero(~(off <= AGREEING))
         if len(wrong):
-            raise self._stranger(
+            raise self._other_structure(
                 wrong.tolist(), "some of these have no name in the formulas, such as places of ports and directions"
             )
 
@@ -298,9 +298,9 @@ class CommonFormulas:
             if parting.any():
                 largest = np.maximum(1.0, np.abs(motions.a).max(axis=1, initial=0.0))
                 parting = ~(np.abs(motions.guards[:, count:]) <= LOOSE * largest[:, None])
-            hasty = motions.haste > HASTY
+            hasty = motions.h_lambda > HASTY
             hasty[list(held)] = False
-            if self.system.companion is not None:
+            if self.system.observer is not None:
                 hasty[:] = False  # tangents go by whole ticks
         every = (lost, open_rows, weak, parting, hasty)
         if not any(each.any() for each in every):  # of many that are right all numbers are looked at as one

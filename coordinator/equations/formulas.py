@@ -27,12 +27,12 @@ from modular.errors import CouplingError, ModelError
 from modular.one_thread import on_one_thread
 
 if TYPE_CHECKING:
-    from coordinator.equations.books import Books
     from coordinator.equations.common_formulas import CommonFormulas
+    from coordinator.equations.ledgers import LedgerMap
     from coordinator.equations.passages import Passages
 
 
-class Companion(Protocol):
+class StepObserver(Protocol):
     """One that is told of every step and of every change."""
 
     def names(self, system: System) -> frozenset[str]:
@@ -67,14 +67,14 @@ class Formulas(Whole):
     def configure(self, system: System, dt: float) -> None:
         """Write the formulas of the first model that stands here, and hold those of all others against what their parts say."""
         need_sympy("the code of Formulas()")
-        from coordinator.equations.books import Books
         from coordinator.equations.common_formulas import CommonFormulas
+        from coordinator.equations.ledgers import LedgerMap
         from coordinator.equations.passages import Passages
 
         equations = self.equations_of(system)
-        companion: Companion | None = system.companion
+        observer: StepObserver | None = system.observer
         try:
-            common = CommonFormulas(system, equations, frozenset() if companion is None else companion.names(system))
+            common = CommonFormulas(system, equations, frozenset() if observer is None else observer.names(system))
         except (CouplingError, UnlikeModels):
             raise
         except ModelError as error:
@@ -82,11 +82,11 @@ class Formulas(Whole):
         system.cache = {
             "equations": equations,
             "formulas": common,
-            "books": Books(common),
+            "books": LedgerMap(common),
             "passages": Passages(common),
         }
-        if companion is not None:
-            companion.configured(system, common)
+        if observer is not None:
+            observer.configured(system, common)
 
     def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
         """As ever; who goes along is told."""
@@ -96,13 +96,13 @@ class Formulas(Whole):
         system.memory["powers"] = common.motions.powers[: len(common.models)].copy()
         if "missed" in before:
             system.memory["missed"] = before["missed"]
-        if system.companion is not None:
-            system.companion.settled(system, before, system.time(dt))
+        if system.observer is not None:
+            system.observer.settled(system, before, system.time(dt))
 
     def consistent(self, system: System, equations: Equations, q: Array, v: Array) -> Array:
         """As ever; of many models each by its own velocities, and one that an impulse has to stop does not stand beside others."""
         common: CommonFormulas = system.cache["formulas"]
-        if system.parted is None or system.companion is not None:
+        if system.parted is None or system.observer is not None:
             return super().consistent(system, equations, q, v)
         limits = REST_SPEED_TOLERANCE * np.maximum(1.0, np.abs(v[common.columns]).max(axis=1))
         moving = np.abs(equations.rates()[common.rows]).max(axis=1, initial=0.0) > limits
@@ -152,7 +152,7 @@ class Formulas(Whole):
         system.evaluations += 13
         state = State(*(np.empty(size) for size in (*(equations.size,) * 3, equations.rows)))
         common.tell(q=state.q, v=state.v, a=state.a, multipliers=state.multipliers)
-        wrong = common.wrong(OPEN, held if system.companion is None else ())
+        wrong = common.wrong(OPEN, held if system.observer is None else ())
         if wrong is not None:
             model, reason = wrong
             system.cache["reason"] = f"Formulas found no next state: {reason}"
@@ -163,7 +163,7 @@ class Formulas(Whole):
             return swiftest(equations, own)
         passages.tell(held, state, system.memory["multipliers"], time + h)
         before = State(q, v, system.memory["a"], state.multipliers)
-        along = {} if system.companion is None else system.companion.advanced(system, before, state, time, h)
+        along = {} if system.observer is None else system.observer.advanced(system, before, state, time, h)
         powers = common.motions.powers[: len(common.models)].copy()
         system.memory = {
             "a": state.a,
@@ -175,8 +175,8 @@ class Formulas(Whole):
             **kept(parts),
         }
         self.show(system, equations, state, time + h)
-        books: Books = system.cache["books"]
-        books.account(system, h)
+        ledgers: LedgerMap = system.cache["books"]
+        ledgers.account(system, h)
         return None
 
     def missed(self, system: System) -> Array | None:

@@ -1,7 +1,7 @@
 """Ticks in parts: where a step is too long for the forces of a model, as of a damper that is stiffer than the step.
 
 A method of order eight is explicit: beyond some six time constants of a force it diverges, from nothing and at first without a
-trace. In how many time constants a step goes is therefore asked of every step (`haste`, runge_kutta.py), and a tick that goes in
+trace. In how many time constants a step goes is therefore asked of every step (`h_lambda`, runge_kutta.py), and a tick that goes in
 too many is taken again in four parts, sixteen or sixty-four; so are those that follow, as long as they ask for it.
 """
 
@@ -26,11 +26,11 @@ STATE = ("q", "v", "a", "powers")
 def too_long_for(common: CommonFormulas, share: float, rows: slice = slice(None)) -> Array:
     """Which models a step was too long for; `share` of the extent that constraints may be open by.
 
-    Where numbers are not finite, `haste` is none either.
+    Where numbers are not finite, `h_lambda` is none either.
     """
     motions = common.motions
     with np.errstate(invalid="ignore"):
-        slow = motions.haste[rows, 0] <= HASTY
+        slow = motions.h_lambda[rows, 0] <= HASTY
         closed = np.abs(motions.errors[rows]) <= share * common.extents[rows, None]
     return np.asarray(np.logical_not(np.logical_and(slow, closed.all(axis=1))))
 
@@ -53,7 +53,7 @@ def divide(
             common.step_of(k, begin, end - begin)
             works += motions.works[k]
             missed += motions.missed[k]
-            most, right = max(most, float(motions.haste[k, 0])), not too_long_for(common, share, slice(k, k + 1))[0]
+            most, right = max(most, float(motions.h_lambda[k, 0])), not too_long_for(common, share, slice(k, k + 1))[0]
             if not right:
                 break
         motions.works[k], motions.missed[k] = works, missed

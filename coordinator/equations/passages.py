@@ -71,7 +71,7 @@ class Passages:
         beside = self._beside()
         long = np.logical_or(too_long_for(common, share)[: len(parts)], parts > 1)
         long[[*held, *beside]] = False  # there accelerations are rounding, and parts would set out from it
-        for k in map(int, np.flatnonzero(long) if common.system.companion is None else ()):
+        for k in map(int, np.flatnonzero(long) if common.system.observer is None else ()):
             parts[k] = divide(common, k, self._start(start, k, time), time, h, max(MORE, int(parts[k])), share)
         motions.missed[beside] = (
             0.0  # what the next step misses that goes over such a place from where this one set out is all
@@ -92,7 +92,7 @@ class Passages:
 
     def _beside(self) -> Indices:
         """Who stands beside such a place now."""
-        if not self.count or self.common.system.companion is not None:  # tangents go by whole ticks
+        if not self.count or self.common.system.observer is not None:  # tangents go by whole ticks
             return np.empty(0, np.int64)
         common = self.common
         with np.errstate(invalid="ignore"):

@@ -57,7 +57,7 @@ class Motions(Table):
     more: Array
     powers: Array
     works: Array
-    haste: Array
+    h_lambda: Array
     missed: Array
     time: float
     step: float
@@ -75,7 +75,7 @@ class Motions(Table):
         self.column("more", more)  # what else is asked for where a model stands
         self.column("powers", powers)  # of forces and joints, by lines of their ledgers [W]
         self.column("works", powers)  # what these did in the last step [J]
-        self.column("haste", 1)  # in how many time constants of the swiftest force the last step went
+        self.column("h_lambda", 1)  # in how many time constants of the swiftest force the last step went
         self.column("missed", 1)  # what the last step left out of places [m]
         self.fixed("time")
         self.fixed("step")
@@ -111,7 +111,7 @@ room_of = shaped(lanes, _room)
 
 
 @kernel
-def haste_of(n: int, h: float, x: Any, u: Any, a: Any, there: Any, kq: Any, kv: Any) -> Any:
+def h_lambda_of(n: int, h: float, x: Any, u: Any, a: Any, there: Any, kq: Any, kv: Any) -> Any:
     """h lambda, from the end of a step and its last stage, which is near: lambda^2 |dq| + lambda |dv| = |da|.
 
     What accelerations differ by for rounding counts little. Hairer, Norsett, Wanner, section IV.2 of the second volume (2.2), which
@@ -150,7 +150,7 @@ def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
     """A step of all models, or no more than what holds where they stand, with a step of nothing.
 
     `rates` gives accelerations, multipliers, guards, what else is asked for, and powers; these are integrated by the weights of the
-    step, so that works are right to its order (books.py). `place` what corrects places, and errors; `pace` what corrects rates.
+    step, so that works are right to its order (ledgers.py). `place` what corrects places, and errors; `pace` what corrects rates.
     Each is called in one place, for it is as long as the model is large.
     """
 
@@ -159,7 +159,7 @@ def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
         multipliers, errors, guards = like(motions.multipliers), like(motions.errors), like(motions.guards)
         more, powers, works = like(motions.more), like(motions.powers), like(motions.works)
         kq, kv, x, u, found, moved, paced, there = room_of(motions)
-        haste, missed = like(motions.haste), like(motions.missed)
+        h_lambda, missed = like(motions.h_lambda), like(motions.missed)
         n, m = q.shape[0], multipliers.shape[0]
         behind = n + m + guards.shape[0] + more.shape[0]
         t, h = motions.time, motions.step
@@ -203,7 +203,7 @@ def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
                         kv[s, i] = found[i]
                     for i in range(works.shape[0]):
                         works[i] += h * WEIGHTS[STAGES, s] * found[behind + i]
-            haste[0] = haste_of(n, h, x, u, found, there, kq, kv)
+            h_lambda[0] = h_lambda_of(n, h, x, u, found, there, kq, kv)
             if h != 0.0:
                 missed[0] = missed_of(n, h, kq)
             for i in range(n):
@@ -228,7 +228,7 @@ def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
             store(more, motions.more, k, stop)
             store(powers, motions.powers, k, stop)
             store(works, motions.works, k, stop)
-            store(haste, motions.haste, k, stop)
+            store(h_lambda, motions.h_lambda, k, stop)
             store(missed, motions.missed, k, stop)
         return NO_FAILED_ROW
 

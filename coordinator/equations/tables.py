@@ -131,7 +131,7 @@ def assembled(model: Assembly) -> System:
     return system
 
 
-class Stage:
+class SymbolicSystem:
     """Twins of the tables of a system; each of its parts is told by name where it has no formula."""
 
     def __init__(self, system: System) -> None:

@@ -31,7 +31,7 @@ class Undecided(ArithmeticError):
         super().__init__(str(condition))
 
 
-class Notes:
+class Assumptions:
     """What terms took for granted while one component wrote its formulas: expressions that are not to be zero."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Notes:
             self.nonzero.append(expression)
 
 
-NOTES = Notes()
+NOTES = Assumptions()
 
 
 @functools.lru_cache(maxsize=100_000)

@@ -14,9 +14,9 @@ import sympy
 from coordinator.equations.courses import TIME
 from coordinator.equations.forms import rows_of
 from coordinator.equations.names import coordinate_names, rate_of, symbol
+from coordinator.equations.observed_ports import hold_axes
 from coordinator.equations.parameters import TURNED, Parameters, name_bodies, name_force, name_gravity
-from coordinator.equations.sights import hold_axes
-from coordinator.equations.tables import NoFormula, Stage, TableTwin, assembled, terms
+from coordinator.equations.tables import NoFormula, SymbolicSystem, TableTwin, assembled, terms
 from coordinator.equations.terms import Term, exact, expression, tidy
 from coordinator.equations.written import Held, Motion, Written
 from coordinator.system import System
@@ -103,7 +103,7 @@ class _Writer:
         )
         self.frames = {port: hold_axes(self.system, self.model, port) for port in ports}
         self.parameters = Parameters(numbers=numbers, running=running is not None, whole=whole, turning=turning)
-        self.stage = Stage(self.system)
+        self.stage = SymbolicSystem(self.system)
         self.coordinates: list[Any] = []
         self.columns: dict[str, slice] = {}
         self._first_look()

@@ -14,7 +14,7 @@ from coordinator.engine.interrupt import Turn, one_at_a_time
 from coordinator.events.context import EventContext
 from coordinator.events.grip import aim
 from coordinator.events.impact import measure_joint, stop_by_impulse, stop_by_shift
-from coordinator.events.undoing import fallible, way_back
+from coordinator.events.undoing import fallible, restoring
 from coordinator.record.past import Past, other_body
 from modular.body import Body
 from modular.component import class_name
@@ -114,7 +114,7 @@ class Changes:
         self._about_to_change()
         check_law(name, law)
         self.assembly.join(name, joint, first, second, at=at, breaks_at=breaks_at)
-        system, edge, go_back = self.system, self.assembly.joint_edges[name], way_back(self)
+        system, edge, go_back = self.system, self.assembly.joint_edges[name], restoring(self)
         try:
             self.breakage.check(name, edge)
             system.elements.clock[TIME] = self.tick * self.dt + system.part * self.dt  # where courses begin
@@ -155,12 +155,12 @@ class Changes:
         """Let a force act on one or two ports; `at` places the end of a spring on the ground [m]."""
         self._about_to_change()
         self.assembly.apply(name, force, *ports, at=at)
-        edge, go_back = self.assembly.force_edges[name], way_back(self)
+        edge, go_back = self.assembly.force_edges[name], restoring(self)
         try:
             self.system.add_force(name, edge)
             if go_back is None and fallible(self.system):  # the first law: once more, with a way back
                 self.system.take_back_force(name)
-                go_back = way_back(self, always=True)
+                go_back = restoring(self, always=True)
                 self.system.add_force(name, edge)
             aimed = isinstance(self.system.force_home[name].stack, TakesAim)  # where to, no event says
             act = None if aimed else Apply(name, force, ports, at=at)

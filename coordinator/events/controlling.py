@@ -17,7 +17,7 @@ DIFFERENCE_ANGLE = 1e-5  # how far one looks along the motion for the rates of a
 
 
 class Instruments:
-    """What there is to see of a simulation (`modular.force.Sight`)."""
+    """What there is to see of a simulation (`modular.force.Observation`)."""
 
     def __init__(self, simulation: EventContext) -> None:
         self._simulation, self._system = simulation, simulation.system
@@ -110,9 +110,9 @@ def consult(simulation: EventContext) -> None:
         return
     system = simulation.system  # taken back from the workers, where they have it
     due = [(stack, name) for stack in _deciding(simulation) for name in stack.due(tick, dt)]
-    sight, time = Instruments(simulation), system.time(dt)
+    observation, time = Instruments(simulation), system.time(dt)
     for stack, name in due:
-        stack.decide(name, tick, time, sight)
+        stack.decide(name, tick, time, observation)
     commands: dict[tuple[str, str], str] = {}  # inputs of bodies, and who tells them
     for stack in _deciding(simulation):
         if not isinstance(stack, Commands):

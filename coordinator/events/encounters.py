@@ -36,7 +36,7 @@ class Change(NamedTuple):
     ended: list[str]
 
 
-def someone_strayed(system: System) -> bool:
+def surface_strayed(system: System) -> bool:
     """Whether a surface has gone so far that it may be near others."""
     return any(bool(stack.strayed[: stack.count].any()) for stack in encountering(system))
 
@@ -57,7 +57,7 @@ def first_look(simulation: EventContext) -> None:
 
 def let_meet(simulation: EventContext) -> bool:
     """Where a surface has strayed: let those that are near meet; whether that has changed anything."""
-    if not someone_strayed(simulation.system):
+    if not surface_strayed(simulation.system):
         return False
     system, coupling, dt = simulation.system, simulation.coupling, simulation.dt
     simulation.past.given.part()

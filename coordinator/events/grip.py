@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.events.context import EventContext
-from coordinator.events.undoing import way_back
+from coordinator.events.undoing import restoring
 from coordinator.system import System
 from modular.body import GivesCompliance
 from modular.component import class_name
@@ -137,7 +137,7 @@ def aim(simulation: EventContext, name: str, target: Sequence[float], *, by_hand
     if not isinstance(home.stack, TakesAim):
         kind = class_name(type(simulation.assembly.force_edges[name].force))
         raise ModelError(f"aim: force '{name}' ({kind}) has no target; remove it, and apply one that has.")
-    place, go_back = _place(name, target, simulation.assembly.dimension), way_back(simulation)
+    place, go_back = _place(name, target, simulation.assembly.dimension), restoring(simulation)
     try:
         home.stack.aim(name, place)
         coupling.settle(system, dt, home.owners)

@@ -230,14 +230,14 @@ def _kind(model: Assembly, event: Event, made: dict[str, Join]) -> Hashable:
 
 
 def _body_kind(model: Assembly, body: str) -> Hashable:
-    return model.bodies[body].company if body in model.bodies else body
+    return model.bodies[body].stack_kind if body in model.bodies else body
 
 
 def _reduced(model: Assembly, events: Sequence[Event]) -> Assembly:
     """The model with no more than one component of each kind, what that holds to, and what events name."""
     bodies: dict[Hashable, str] = {}
     for name, body in model.bodies.items():
-        bodies.setdefault(body.company, name)
+        bodies.setdefault(body.stack_kind, name)
     wanted = set(bodies.values())
     kinds: set[Hashable] = set()
     for edge in model.joint_edges.values():

@@ -16,15 +16,15 @@ from coordinator.system import System
 from modular.body import SavesAndRestores
 from modular.table import Table
 
-Way = Callable[[], None]
+Restoring = Callable[[], None]
 
 
-def way_back(simulation: EventContext, *, always: bool = False) -> Way | None:
+def restoring(simulation: EventContext, *, always: bool = False) -> Restoring | None:
     """What makes everything be as it is now, but for what was added meanwhile, to be taken out before; None where nothing fails."""
     system, breakage = simulation.system, simulation.breakage
     if not (always or simulation.has_workers or fallible(system)):
         return None
-    ways = [_way_of(table) for table in (*system.bodies, *system.joints, *system.forces, system.elements)]
+    ways = [_restoring_of(table) for table in (*system.bodies, *system.joints, *system.forces, system.elements)]
     memory, closed, just_cut = system.memory, dict(system.closed), list(system.just_cut)
     gone = dict(breakage.gone)
 
@@ -49,7 +49,7 @@ def fallible(system: System) -> bool:
     return any(not compiled((forces, "exert")) for forces in system.force_stacks.values())
 
 
-def _way_of(stack: Any) -> Way:
+def _restoring_of(stack: Any) -> Restoring:
     if isinstance(stack, Table):
         rows = stack.copy_rows()
         return lambda: stack.return_rows(rows)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coordinator.checks.carrying import now, tell
+from coordinator.checks.load_stiffness import now, tell
 from coordinator.continuation.resume import Checkpoint
 from coordinator.laboratory.acts import Doing, describe
 from coordinator.record.checkpoints.simulation_as_data import check_keepable, simulation_as_data

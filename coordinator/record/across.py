@@ -150,7 +150,7 @@ def joints_there(run: Run) -> Table:
 
 @once
 def ledgers(run: Run) -> Table:
-    """The energy books of joints and forces, (n, lines) each; see `Run.ledger`."""
+    """The energy ledgers of joints and forces, (n, lines) each; see `Run.ledger`."""
     pieces = [
         (part, names, series["ledger"])
         for kind in ("joints", "forces")
@@ -175,16 +175,16 @@ def ledgers(run: Run) -> Table:
     return Table(order, whole)
 
 
-def together(books: Array, n: int) -> Mapping[str, Array]:
-    """Several books, (books, n, lines), as one, (n,) a line; who was not there had nothing."""
-    books = books if np.isfinite(books).all() else np.nan_to_num(books)
+def together(ledgers: Array, n: int) -> Mapping[str, Array]:
+    """Several ledgers, (ledgers, n, lines), as one, (n,) a line; who was not there had nothing."""
+    ledgers = ledgers if np.isfinite(ledgers).all() else np.nan_to_num(ledgers)
     whole = np.zeros((n, len(LEDGER)))
-    return book_of(np.add.reduce(books, axis=0) + whole if len(books) else whole)
+    return ledger_of(np.add.reduce(ledgers, axis=0) + whole if len(ledgers) else whole)
 
 
-def book_of(book: Array) -> Mapping[str, Array]:
-    """The lines of a book by name."""
-    return {line: book[:, k] for k, line in enumerate(LEDGER)}
+def ledger_of(ledger: Array) -> Mapping[str, Array]:
+    """The lines of a ledger by name."""
+    return {line: ledger[:, k] for k, line in enumerate(LEDGER)}
 
 
 def _table(run: Run, part: str, of: Callable[[str, dict[str, Array]], Array | None]) -> Table:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.record.context import RecordContext
-from coordinator.record.on_disk import OnDisk, forget_pieces, read_pieces, segments_as_data, segments_from_data
+from coordinator.record.on_disk import OnDisk, forget_islands, read_pieces, segments_as_data, segments_from_data
 from coordinator.record.recorder import Segment
 from coordinator.record.series import digest_of
 from modular.elements import Array
@@ -54,7 +54,7 @@ def write(folder: str | Path, about: dict[str, Any], segments: Sequence[Segment]
             f"'{error.filename or folder}' cannot be written ({error.strerror}); what was saved there before is kept. Make room, "
             "or save the run into another folder."
         ) from error
-    forget_pieces(folder)
+    forget_islands(folder)
     return folder
 
 

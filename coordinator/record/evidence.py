@@ -51,7 +51,7 @@ class Recorded:
 
 
 @dataclass(frozen=True)
-class Gave:
+class Deflection:
     """By how much a joint gave when that was most, the angle taken as far as the model reaches."""
 
     joint: str
@@ -81,7 +81,7 @@ class Evidence:
         self._losses = Losses()
         self._sizes: dict[str, float] = {}
         self._extent = 0.0
-        self._gave: dict[tuple[str, bool], Gave] = {}  # while joints ring after a blow, and else
+        self._gave: dict[tuple[str, bool], Deflection] = {}  # while joints ring after a blow, and else
         self._blows = Blows()
         self._slid: dict[str, tuple[float, float]] = {}  # ways [m] and angles [rad]
         self._behind: dict[str, Behind] = {}
@@ -154,7 +154,7 @@ class Evidence:
     def _lost(self, recorded: Recorded) -> tuple[Loss, Loss]:
         """Energy that joints took, and that forces and bodies lost, in the whole run; what is finished is asked once."""
         segments, about = recorded.segments, (recorded.bodies, recorded.pull)
-        self._losses = self._losses.then(segments[self._losses.spells.segments : -1], *about)
+        self._losses = self._losses.then(segments[self._losses.internal_losses.segments : -1], *about)
         return self._losses.then(segments[-1:], *about).worst(segments[-1], recorded.forms, damps=recorded.damps)
 
     def _look_at_new(self, recorded: Recorded, last: int) -> None:
@@ -206,7 +206,7 @@ class Evidence:
                 size, key = float(sizes[at, k]), (name, rings)
                 if size > (self._gave[key].size if key in self._gave else 0.0):
                     gap, turn = float(gaps[at, k]), float(turns[at, k])
-                    self._gave[key] = Gave(name, str(form["form"]), int(ticks[at]), gap, turn, size, rings)
+                    self._gave[key] = Deflection(name, str(form["form"]), int(ticks[at]), gap, turn, size, rings)
 
     def _worst(self, recorded: Recorded, extent: float, way: float) -> tuple[float, dict[str, Any]]:
         """Gap over the size of what hangs there, and the angle, of the joint where that is most; what rings goes no way askew."""

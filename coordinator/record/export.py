@@ -86,8 +86,12 @@ def to_xarray(run: Run) -> xarray.Dataset:
     for column in along_axes(run):
         name = f"{column.of} {column.what}"
         data[name] = ("time", column.values, {"units": column.unit, "long_name": _along(column)})
-    books = _stacked([np.stack(list(run.ledger(name).values()), axis=1) for name in members], (len(run), len(LEDGER)))
-    data["ledger"] = (("time", "member", "line"), books, {"units": "J", "long_name": "energy book of a joint or force"})
+    ledgers = _stacked([np.stack(list(run.ledger(name).values()), axis=1) for name in members], (len(run), len(LEDGER)))
+    data["ledger"] = (
+        ("time", "member", "line"),
+        ledgers,
+        {"units": "J", "long_name": "energy ledger of a joint or force"},
+    )
     for name in ("model", "settings", "events"):
         text = json.dumps(finite(getattr(run, name)), allow_nan=False)
         data[name] = ((), text, {"long_name": f"{name} of the run, JSON"})

@@ -1,11 +1,11 @@
-"""Energy that came or went where none should: in joints, in the books of forces, and within bodies.
+"""Energy that came or went where none should: in joints, in the ledgers of forces, and within bodies.
 
-A joint takes what its damper takes and its books leave open, as far as its bodies have given it anything: where a load that it has
-carried from the start goes, its spring gives less than its books tell, and that is nobody's loss. Elastic energy comes back.
+A joint takes what its damper takes and its ledgers leave open, as far as its bodies have given it anything: where a load that it
+has carried from the start goes, its spring gives less than its ledgers tell, and that is nobody's loss. Elastic energy comes back.
 
-A force gives and takes as it likes, and has lost what its books leave open, but for dampers: where those rise or fall within a few
-ticks their books are less right than the motion, which forgets what they took. Nothing is said of walls that tell by themselves how
-fast they let go what came.
+A force gives and takes as it likes, and has lost what its ledgers leave open, but for dampers: where those rise or fall within a
+few ticks their ledgers are less right than the motion, which forgets what they took. Nothing is said of walls that tell by
+themselves how fast they let go what came.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from modular.elements import Array
 from modular.ledger import DISSIPATED, IMPACT, LEAKED, RELEASED, STORED, SUPPLIED
 
 BOOKED = [STORED, DISSIPATED, SUPPLIED, RELEASED, IMPACT, LEAKED]  # all lines but works: what bodies have not any more
-DAMPER_ACCURACY = 1e-3  # of what they take: so far are their books right
+DAMPER_ACCURACY = 1e-3  # of what they take: so far are their ledgers right
 RINGING_TICKS = 500  # ticks; a joint that sees a tenth of its mass has then 1e-3 of its energy left
 MAX_RINGING_JOINTS = 32  # joints of one form whose ringing is told apart
 
 
-def kept(books: Array) -> Array:
-    """What joints do not give back [J]; `books`: (..., lines)."""
-    total: Array = books[..., DISSIPATED] + books[..., LEAKED]
+def kept(ledgers: Array) -> Array:
+    """What joints do not give back [J]; `ledgers`: (..., lines)."""
+    total: Array = ledgers[..., DISSIPATED] + ledgers[..., LEAKED]
     return total
 
 
@@ -58,7 +58,7 @@ class Blows:
 class Ringing:
     """What joints took while they rang: energy of the blow, which in truth they would have taken at once as well.
 
-    As with spells below, it does not matter into how many segments it is parted while the same joints are there.
+    As with lifetimes below, it does not matter into how many segments it is parted while the same joints are there.
     """
 
     blows: Blows = field(default_factory=Blows)
@@ -92,7 +92,7 @@ class Ringing:
 
 
 @dataclass(frozen=True)
-class Spells:
+class InternalLosses:
     """Energy that came or went and that no ledger tells of [J]: what bodies lost or gained within themselves.
 
     It is looked at from beginning to end while the same components are there, into how many segments that may be parted.
@@ -100,9 +100,9 @@ class Spells:
     """
 
     segments: int = 0  # that were looked at
-    before: float = 0.0  # what was lost in spells that are over
+    before: float = 0.0  # what was lost in those that are over
     there: Any = None  # who takes part
-    first: float = 0.0  # energy of bodies and in ledgers where the spell began
+    first: float = 0.0  # energy of bodies and in ledgers where this one began
     last: float = 0.0
 
     @property
@@ -110,14 +110,14 @@ class Spells:
         """All of it."""
         return self.before + abs(self.last - self.first)
 
-    def then(self, segment: Segment, bodies: Bodies, pull: Pull) -> Spells:
+    def then(self, segment: Segment, bodies: Bodies, pull: Pull) -> InternalLosses:
         """With another segment."""
         who = [names for names, _ in (*segment.bodies, *segment.joints, *segment.forces)]
         if who == self.there:
             last = accounted(segment, segment.used - 1, bodies, pull)
             return replace(self, segments=self.segments + 1, last=last)
         ends = (accounted(segment, at, bodies, pull) for at in (0, segment.used - 1))
-        return Spells(self.segments + 1, self.strayed, who, *ends)
+        return InternalLosses(self.segments + 1, self.strayed, who, *ends)
 
 
 @dataclass(frozen=True)
@@ -125,14 +125,14 @@ class Losses:
     """Both, up to some segment."""
 
     ringing: Ringing = field(default_factory=Ringing)
-    spells: Spells = field(default_factory=Spells)
+    internal_losses: InternalLosses = field(default_factory=InternalLosses)
 
     def then(self, segments: Iterable[Segment], bodies: Bodies, pull: Pull) -> Losses:
         """With other segments."""
-        ringing, spells = self.ringing, self.spells
+        ringing, internal_losses = self.ringing, self.internal_losses
         for segment in segments:
-            ringing, spells = ringing.then(segment), spells.then(segment, bodies, pull)
-        return Losses(ringing, spells)
+            ringing, internal_losses = ringing.then(segment), internal_losses.then(segment, bodies, pull)
+        return Losses(ringing, internal_losses)
 
     def worst(self, last: Segment, joints: Mapping[str, Any], *, damps: bool = False) -> tuple[Loss, Loss]:
         """What joints took, and what forces and bodies lost, of all that were ever there; `joints`: by name.
@@ -140,23 +140,24 @@ class Losses:
         `damps`: dampers that are stiffer than the step may take all that there is within one, and bodies know a share of it.
         """
         gone: tuple[dict[str, Array], dict[str, Array]] = {}, {}  # joints and forces
-        for name, book in last.closed.items():
-            gone[0 if name in joints else 1][name] = book
+        for name, ledger in last.closed.items():
+            gone[0 if name in joints else 1][name] = ledger
         rang = self.ringing.took
         taken = Loss.of(
-            "joint", ((names, _for_good(names, books, rang)) for names, books in _books(last.joints, last, gone[0]))
+            "joint",
+            ((names, _for_good(names, ledgers, rang)) for names, ledgers in _ledgers_of(last.joints, last, gone[0])),
         )
-        books = list(_books(_silent(last), last, gone[1]))
+        ledgers = list(_ledgers_of(_silent(last), last, gone[1]))
         together, blows = _struck(last)
         leaked = Loss.of(
-            "force", (*((names, _beyond_dampers(book)) for names, book in books), (together, np.array(blows)))
+            "force", (*((names, _beyond_dampers(ledger)) for names, ledger in ledgers), (together, np.array(blows)))
         )
         found = replace(leaked, struck=leaked.name in together)
-        known = DAMPER_ACCURACY * sum(_sum(book[:, DISSIPATED].tolist()) for _, book in books) if damps else 0.0
-        return taken, found.beside(max(self.spells.strayed - known, 0.0))
+        known = DAMPER_ACCURACY * sum(_sum(ledger[:, DISSIPATED].tolist()) for _, ledger in ledgers) if damps else 0.0
+        return taken, found.beside(max(self.internal_losses.strayed - known, 0.0))
 
 
-def _books(
+def _ledgers_of(
     stacks: Sequence[tuple[list[str], dict[str, Array]]], last: Segment, gone: Mapping[str, Array]
 ) -> Iterator[tuple[list[str], Array]]:
     """As they stand in the end, of those that are there and of those that went."""
@@ -172,17 +173,17 @@ def _strikes(last: Segment) -> bool:
 
 def _struck(last: Segment) -> tuple[list[str], list[float]]:
     """Contacts after blows leak into each other, as one tick shares a blow between them: their sum, by who leaked most [J]."""
-    books = [(names, series["ledger"][last.used - 1]) for names, series in last.forces if "sunk" in series]
+    ledgers = [(names, series["ledger"][last.used - 1]) for names, series in last.forces if "sunk" in series]
     if not _strikes(last):
         return [], []
-    names = [name for part, _ in books for name in part]
-    book = np.concatenate([part for _, part in books])
-    left = abs(_sum(book[:, LEAKED].tolist())) - DAMPER_ACCURACY * _sum(np.abs(book[:, DISSIPATED]).tolist())
-    return [names[int(np.argmax(np.abs(book[:, LEAKED])))]], [max(left, 0.0)]
+    names = [name for part, _ in ledgers for name in part]
+    ledger = np.concatenate([part for _, part in ledgers])
+    left = abs(_sum(ledger[:, LEAKED].tolist())) - DAMPER_ACCURACY * _sum(np.abs(ledger[:, DISSIPATED]).tolist())
+    return [names[int(np.argmax(np.abs(ledger[:, LEAKED])))]], [max(left, 0.0)]
 
 
 def _silent(last: Segment) -> list[tuple[list[str], dict[str, Array]]]:
-    """Forces that tell of no lateness, with their books; contacts without blows."""
+    """Forces that tell of no lateness, with their ledgers; contacts without blows."""
     found, struck = [], _strikes(last)
     for names, series in last.forces:
         if struck and "sunk" in series:
@@ -193,16 +194,16 @@ def _silent(last: Segment) -> list[tuple[list[str], dict[str, Array]]]:
     return found
 
 
-def _for_good(names: Sequence[str], books: Array, rang: Mapping[str, float]) -> Array:
+def _for_good(names: Sequence[str], ledgers: Array, rang: Mapping[str, float]) -> Array:
     """What joints keep, without what they took while they rang, and no more than their bodies gave."""
-    rest = kept(books) - np.array([rang.get(name, 0.0) for name in names]) if rang else kept(books)
-    least: Array = np.minimum(np.abs(rest), np.abs(rest + books[:, STORED] + books[:, RELEASED]))
+    rest = kept(ledgers) - np.array([rang.get(name, 0.0) for name in names]) if rang else kept(ledgers)
+    least: Array = np.minimum(np.abs(rest), np.abs(rest + ledgers[:, STORED] + ledgers[:, RELEASED]))
     return least
 
 
-def _beyond_dampers(books: Array) -> Array:
+def _beyond_dampers(ledgers: Array) -> Array:
     """Leaks of forces, as far as no damper explains them."""
-    left: Array = np.maximum(np.abs(books[:, LEAKED]) - DAMPER_ACCURACY * np.abs(books[:, DISSIPATED]), 0.0)
+    left: Array = np.maximum(np.abs(ledgers[:, LEAKED]) - DAMPER_ACCURACY * np.abs(ledgers[:, DISSIPATED]), 0.0)
     return left
 
 

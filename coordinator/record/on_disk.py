@@ -261,7 +261,7 @@ def pieces_in(folder: Path) -> list[Path]:
     return sorted((folder / INSIDE).glob(f"*{SAMPLES}"))
 
 
-def forget_pieces(folder: Path) -> None:
+def forget_islands(folder: Path) -> None:
     """Remove them, of a run that is not there any more."""
     for path in pieces_in(folder):
         remove(path)

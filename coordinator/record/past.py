@@ -177,7 +177,7 @@ class Past:
         return self.given.assembly().with_acts(self.acts)
 
     def latest_margins(self) -> dict[str, float]:
-        """The last stability margin of everything that ever had one, by stiffness alone (coordinator/checks/carrying.py)."""
+        """The last stability margin of everything that ever had one, by stiffness alone (coordinator/checks/load_stiffness.py)."""
         read, latest = self._latest if self._latest[0] <= len(self.margins) else (0, {})
         for entry in self.margins[read:]:
             latest.update(entry["margins"])

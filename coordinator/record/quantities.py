@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from coordinator.record.ever import Ever
+from coordinator.record.lifetimes import Ever
 from coordinator.record.run import Run
 from coordinator.record.sensors import exerted, in_axes_of
 from modular.elements import Array

@@ -413,6 +413,6 @@ class Recorder:
 
 
 def _shown_by(forces: Forces) -> dict[str, Array]:
-    """What a stack of forces leaves in a sample: its books, what is needed to tell what it exerts, and what it tells of itself."""
+    """What a stack of forces leaves in a sample: its ledgers, what is needed to tell what it exerts, and what it records."""
     columns = ("ledger", *getattr(forces, "recorded", ()), *getattr(forces, "error_columns", ()))
     return {name: getattr(forces, name)[: forces.count] for name in columns}

@@ -15,7 +15,7 @@ from coordinator.record.at_a_glance import as_html, summary, worst_violation
 from coordinator.record.recorder import Listed, Segment
 from coordinator.record.series import digest_of, parts_of
 from modular.assembly import Assembly
-from modular.body import Body, Fellows
+from modular.body import Body, StackMembers
 from modular.component import Component
 from modular.elements import Array, Indices
 from modular.errors import ModelError
@@ -149,13 +149,13 @@ class Run:
 
         return angular_velocity(self, of)
 
-    def members(self, names: Sequence[str]) -> Fellows:
+    def members(self, names: Sequence[str]) -> StackMembers:
         """Bodies of one stack, by their names; while the run is read (coordinator/record/across.py) the same list for the same."""
         known: dict[Any, Any] = self.__dict__.get("_read", {})
         key = tuple(names)
-        found: Fellows | None = known.get(key)
+        found: StackMembers | None = known.get(key)
         if found is None:
-            found = known[key] = Fellows(self.bodies[name] for name in names)
+            found = known[key] = StackMembers(self.bodies[name] for name in names)
         return found
 
     def momentum(self, body: str | None = None) -> Array:
@@ -226,7 +226,7 @@ class Run:
         return self._series("joints", joint, "reaction")
 
     def ledger(self, name: str) -> dict[str, Array]:
-        """Energy book of a joint or force over time [J], (n,) each; the lines sum to zero.
+        """energy ledger of a joint or force over time [J], (n,) each; the lines sum to zero.
 
         work_first and work_second: done on the bodies at its sides; stored: elastic, now; dissipated: by its damper;
         supplied: minus what came from outside; released: elastic energy that went with a cut (negative: came when it was
@@ -288,8 +288,8 @@ class Run:
 
     def work(self, name: str) -> Array:
         """Work done by a joint or force on the bodies so far [J], (n,)."""
-        book = self.ledger(name)
-        return book["work_first"] + book["work_second"]
+        ledger = self.ledger(name)
+        return ledger["work_first"] + ledger["work_second"]
 
     # --- putting segments together ----------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coordinator.building import ForceHome
-from coordinator.record.ever import Ever, Flags, Made
+from coordinator.record.lifetimes import Ever, Flags, Made
 from coordinator.record.run import Run
 from coordinator.system import System
 from modular.assembly import Assembly
@@ -118,13 +118,13 @@ def worked_out(run: Run, names: Sequence[str], ever: Ever | None = None) -> dict
     for name in names:
         if not isinstance(component := known[name].component, Force):
             raise ModelError(f"'{name}' is a {type(component).__name__}, not a force; use run.reaction('{name}').")
-        for spell in known.spells(name):
-            if not spell.begins_with(run.ticks):
+        for lifetime in known.lifetimes(name):
+            if not lifetime.begins_with(run.ticks):
                 raise ModelError(
-                    f"force '{name}' was applied at tick {spell.tick}, between two samples, so its position then "
+                    f"force '{name}' was applied at tick {lifetime.tick}, between two samples, so its position then "
                     "was not recorded; record every tick (record_every=1)."
                 )
-            together.setdefault((spell.tick, spell.there.tobytes()), []).append(name)
+            together.setdefault((lifetime.tick, lifetime.there.tobytes()), []).append(name)
     pieces: dict[str, list[tuple[Flags, Exerted]]] = {name: [] for name in names}
     for (_, flags), group in together.items():
         there = np.frombuffer(flags, bool)
@@ -135,7 +135,7 @@ def worked_out(run: Run, names: Sequence[str], ever: Ever | None = None) -> dict
 
 
 def _put_together(pieces: Sequence[tuple[Flags, Exerted]], samples: int, d: int) -> Exerted:
-    """What was done in several spells; NaN between them."""
+    """What was done in several lifetimes; NaN between them."""
     width = max((piece.wrench.shape[1] for _, piece in pieces), default=d)
     whole = Exerted(np.full((samples, width), np.nan), np.full((samples, d), np.nan))
     for there, piece in pieces:
@@ -172,7 +172,7 @@ def _exerted(run: Run, made: Mapping[str, Made], there: Flags) -> dict[str, Exer
     stand(0)
     system.respond()
     for stack in system.forces:
-        stack.request_load(elements, run.dt)
+        stack.request_demand(elements, run.dt)
         _exert(stack, elements, times[0])  # what it takes from the first look
     minds = [(stack, _minds(run, stack, there)) for stack in system.forces]
     groups = _groups(system, made, len(times))

@@ -51,29 +51,29 @@ def series_of(segments: Sequence[Segment]) -> dict[Name, list[Piece]]:
                 for row, name in enumerate(names):
                     for key, table in series.items():
                         found.setdefault((name, key), []).append((ticks, table[: segment.used, row]))
-        for name, book in segment.closed.items():  # none that is there again: it has taken its book back
-            final = np.broadcast_to(book, (len(ticks), len(book)))
+        for name, ledger in segment.closed.items():  # none that is there again: it has taken its ledger back
+            final = np.broadcast_to(ledger, (len(ticks), len(ledger)))
             found.setdefault((name, LEDGER_OF), []).append((ticks, final))
     return found
 
 
 def digest_of(segments: Sequence[Segment]) -> str:
     """SHA-256 of the bits of all series in the order of their names, with the ticks at which they were taken."""
-    digest, companies = hashlib.sha256(), _companies(segments)
-    names = [name for company in companies for name in company.names]
-    sizes = [len(company.names) for company in companies]
-    numbers = np.repeat(np.arange(len(sizes)), sizes)  # whose company each name is in, and which of it
+    digest, groups = hashlib.sha256(), _groups(segments)
+    names = [name for group in groups for name in group.names]
+    sizes = [len(group.names) for group in groups]
+    numbers = np.repeat(np.arange(len(sizes)), sizes)  # whose group each name is in, and which of it
     members = np.concatenate([np.arange(size) for size in sizes]) if sizes else numbers
     order = sorted(range(len(names)), key=names.__getitem__)
     for start in range(0, len(order), MAX_NAMES):
         some = order[start : start + MAX_NAMES]
         starts = [names[k].encode() for k in some]
-        for words in _words_of(companies, starts, numbers[some], members[some]):
+        for words in _words_of(groups, starts, numbers[some], members[some]):
             digest.update(words)
     return digest.hexdigest()
 
 
-class Company:
+class NameGroup:
     """Names that stand in the same tables one after the other."""
 
     def __init__(self, names: Sequence[str], held: Sequence[Bits], rows: Indices) -> None:
@@ -86,7 +86,7 @@ class Company:
         return Words(self._held)
 
 
-def _companies(segments: Sequence[Segment]) -> list[Company]:
+def _groups(segments: Sequence[Segment]) -> list[NameGroup]:
     """All names. Most stand together from the first segment to the last; the others are looked up one by one."""
     tables = [(tuple(names), bits) for segment in segments for names, bits in _bits_of(segment)]
     together: dict[tuple[str, ...], list[Bits]] = {}
@@ -94,7 +94,7 @@ def _companies(segments: Sequence[Segment]) -> list[Company]:
         together.setdefault(names, []).append(bits)
     if len(set().union(*together)) == sum(map(len, together)):
         return [
-            Company(names, held, np.broadcast_to(np.arange(len(names))[:, None], (len(names), len(held))))
+            NameGroup(names, held, np.broadcast_to(np.arange(len(names))[:, None], (len(names), len(held))))
             for names, held in together.items()
         ]
     places: dict[str, list[tuple[Bits, int]]] = {}
@@ -105,15 +105,15 @@ def _companies(segments: Sequence[Segment]) -> list[Company]:
     for name, found in places.items():
         alike.setdefault(tuple(bits for bits, _ in found), []).append(name)
     return [
-        Company(names, held, np.array([[row for _, row in places[name]] for name in names]))
+        NameGroup(names, held, np.array([[row for _, row in places[name]] for name in names]))
         for held, names in alike.items()
     ]
 
 
 def _words_of(
-    companies: Sequence[Company], starts: Sequence[bytes], numbers: Indices, members: Indices
+    groups: Sequence[NameGroup], starts: Sequence[bytes], numbers: Indices, members: Indices
 ) -> Iterator[memoryview]:
-    """What is to be hashed of some names, in their order; those of one company and of one length are put down at once."""
+    """What is to be hashed of some names, in their order; those of one group and of one length are put down at once."""
     lengths = np.array([len(start) for start in starts])
     kinds, kind = np.unique(np.stack([numbers, lengths]), axis=1, return_inverse=True)
     place = np.empty(len(starts), np.int64)
@@ -122,7 +122,7 @@ def _words_of(
         alike = np.flatnonzero(kind == k)
         place[alike] = range(len(alike))
         letters = np.frombuffer(b"".join(starts[one] for one in alike.tolist()), np.uint8).reshape(len(alike), -1)
-        columns = companies[number].words.of(letters, companies[number].rows[members[alike]])
+        columns = groups[number].words.of(letters, groups[number].rows[members[alike]])
         sheets.append(columns if len(alike) == 1 else [np.concatenate(list(columns), axis=1)])
     breaks = np.flatnonzero(np.diff(kind)) + 1  # neighbours of one kind lie side by side: its members are in order
     for first, last in zip([0, *breaks.tolist()], [*(breaks - 1).tolist(), len(kind) - 1], strict=True):
@@ -194,8 +194,8 @@ def _bits_of(segment: Segment) -> Iterator[tuple[Sequence[str], Bits]]:
     for part in PARTS:
         for names, series in getattr(segment, part):
             yield names, Bits(ticks, {key: array[: segment.used] for key, array in series.items()})
-    for name, book in segment.closed.items():
-        yield [name], Bits(ticks, {LEDGER_OF: np.broadcast_to(book, (segment.used, 1, len(book)))})
+    for name, ledger in segment.closed.items():
+        yield [name], Bits(ticks, {LEDGER_OF: np.broadcast_to(ledger, (segment.used, 1, len(ledger)))})
 
 
 def canonical(values: Array) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.record.ever import Ever, Flags
+from coordinator.record.lifetimes import Ever, Flags
 from coordinator.record.recorder import Segment
 from coordinator.record.run import Run
 from coordinator.record.sensors import Exerted, counted_turns, exerted, worked_out

@@ -5,7 +5,7 @@ As shares of the extent L of the model, over the whole run; where nothing moves 
     gave       what opens turns what hangs there: gap over the size of the smaller body at the joint, plus the angle it gave; while
                joints ring after a blow it comes back at once, and is not multiplied by the way
     slid       the way that a joint let pass which locks velocities alone
-    swallowed  energy that joints took for good which should take none, but for ringing after a blow; what the books of forces
+    swallowed  energy that joints took for good which should take none, but for ringing after a blow; what the ledgers of forces
                leave open beyond a thousandth of what their dampers took; and what came or went within bodies that have no damping;
                over the largest kinetic energy: half of it lacks in the speed
     bent       what a step of order p leaves out where paths bend: (a dt^2 / L)^(p/2) / 8, a the largest acceleration, or what the

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coordinator.record.ever import Flags
+from coordinator.record.lifetimes import Flags
 from coordinator.record.recorder import Segment, Taken
 from coordinator.record.verdict import SAGITTA_DIVISOR
 from modular.body import Body
@@ -202,7 +202,7 @@ PORTS = 4  # of a body that are looked at
 FREE_FALL_TOLERANCE = 1e-6  # of what acts: a mass centre that departs from free fall by no more flies, and errs nowhere
 
 
-class Bends(NamedTuple):
+class PathCurvature(NamedTuple):
     """The largest of any port at some samples, (samples,)."""
 
     speed: Array  # [m/s]
@@ -212,7 +212,7 @@ class Bends(NamedTuple):
     places: list[Array]  # of its ports [m], (samples, d) each
 
 
-class Flown(NamedTuple):
+class FreeFlight(NamedTuple):
     """Velocity and acceleration of a mass centre where nothing but weight acts on a body, and else none, (samples, d)."""
 
     velocity: Array
@@ -220,14 +220,14 @@ class Flown(NamedTuple):
     flies: Flags
 
 
-def bends_of(body: Body, q: Array, v: Array, a: Array, gravity: Array, *, at_once: bool) -> Bends:
+def bends_of(body: Body, q: Array, v: Array, a: Array, gravity: Array, *, at_once: bool) -> PathCurvature:
     """Of one body; `at_once`: under joints that hold at once, where a free turn about an axis is followed exactly in space too.
 
     Under springs what turns freely errs by how its turn changes, and by the moment of gyros, which is that of a tick.
     """
     motions = [body.port_motion(port, q, v, a) for port in body.port_names[:PORTS]]
     largest = max((float(lengths(acceleration).max()) for *_, acceleration in motions), default=0.0)
-    flown, beside = _flown(body, q, v, a, gravity, largest), body.off_axis(q, v)
+    flown, beside = _free_flight(body, q, v, a, gravity, largest), body.off_axis(q, v)
     spin = _spin(body, q, v, wanted=body.dimension == 3 or beside is not None)
     steady = flown.flies & (beside is not None)
     exact = steady & (at_once or body.dimension == 2)
@@ -239,7 +239,7 @@ def bends_of(body: Body, q: Array, v: Array, a: Array, gravity: Array, *, at_onc
         twist = pace**2 * (lengths(along) > 0.0) * (body.dimension == 3)
         speed, bending = np.maximum(speed, lengths(velocity)), np.maximum(bending, lengths(along))
         bend, most = np.maximum(bend, lengths(bent) * ~exact), np.maximum(most, twist)
-    return Bends(speed, bending, bend, most, [place for place, *_ in motions])
+    return PathCurvature(speed, bending, bend, most, [place for place, *_ in motions])
 
 
 def lengths(vectors: Array) -> Array:
@@ -248,11 +248,11 @@ def lengths(vectors: Array) -> Array:
     return length
 
 
-def _flown(body: Body, q: Array, v: Array, a: Array, gravity: Array, largest: float) -> Flown:
+def _free_flight(body: Body, q: Array, v: Array, a: Array, gravity: Array, largest: float) -> FreeFlight:
     """`largest`: acceleration of a port [m/s^2]."""
     velocity, acceleration = (body.momentum(q, rates) / body.total_mass for rates in (v, a))
     falls = lengths(acceleration - gravity) <= FREE_FALL_TOLERANCE * (float(lengths(gravity)) + largest)
-    return Flown(velocity * falls[:, None], acceleration * falls[:, None], falls)
+    return FreeFlight(velocity * falls[:, None], acceleration * falls[:, None], falls)
 
 
 def _spin(body: Body, q: Array, v: Array, *, wanted: bool) -> Array:

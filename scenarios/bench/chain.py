@@ -9,7 +9,7 @@ from scenarios.bench.figures import Figure, Target
 from scenarios.bench.harness import spread
 from scenarios.bench.models import chain, planar_chain
 from scenarios.bench.stepping import Stepper, step_together
-from scenarios.bench.suite import Case, Effort
+from scenarios.bench.suite import Case, MeasuringEffort
 
 NAME = "chain"
 COST = Target(0.20)  # [us]
@@ -22,15 +22,15 @@ KINDS: dict[str, Callable[[int], Assembly]] = {
 }
 
 
-def cases(effort: Effort) -> list[Case]:
+def cases(effort: MeasuringEffort) -> list[Case]:
     """One for each kind of chain; all lengths of a kind take turns."""
     return [Case(kind, measure(kind, model), effort.choose(10, 90)) for kind, model in KINDS.items()]
 
 
-def measure(kind: str, model: Callable[[int], Assembly]) -> Callable[[Effort], Iterator[Figure]]:
+def measure(kind: str, model: Callable[[int], Assembly]) -> Callable[[MeasuringEffort], Iterator[Figure]]:
     """Cost at each length, and how flat it is."""
 
-    def figures(effort: Effort) -> Iterator[Figure]:
+    def figures(effort: MeasuringEffort) -> Iterator[Figure]:
         sizes = effort.choose((2, 10, 100, 1000), (2, 10, 100, 1000, 10_000, 100_000))
         steppers = {str(bodies): Stepper.of(model(bodies)) for bodies in sizes}
         seconds = step_together(steppers, effort)

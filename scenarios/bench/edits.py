@@ -12,7 +12,7 @@ from scenarios.bench.figures import Figure, Target
 from scenarios.bench.harness import spread
 from scenarios.bench.models import chain
 from scenarios.bench.stepping import DT
-from scenarios.bench.suite import Case, Effort
+from scenarios.bench.suite import Case, MeasuringEffort
 
 NAME = "edits"
 COST = Target(100.0)  # [us]
@@ -20,16 +20,16 @@ NEVER_RECORD = 10**9  # ticks between samples
 STEPS_BEFORE_CHANGE = 5  # steps before each change; the median of them is the ordinary one
 
 
-def cases(effort: Effort) -> list[Case]:
+def cases(effort: MeasuringEffort) -> list[Case]:
     """One for each length."""
     sizes = effort.choose((100, 1000), (100, 1000, 100_000))
     return [Case(f"chain of {bodies:,}", measure(bodies), 2 + bodies / 1000) for bodies in sizes]
 
 
-def measure(bodies: int) -> Callable[[Effort], Iterator[Figure]]:
+def measure(bodies: int) -> Callable[[MeasuringEffort], Iterator[Figure]]:
     """A cut, or a join, with the step after it, over an ordinary step."""
 
-    def figures(effort: Effort) -> Iterator[Figure]:
+    def figures(effort: MeasuringEffort) -> Iterator[Figure]:
         middle = bodies // 2
         sides = (f"rod{middle - 1}.end", f"rod{middle}.start")
         cuts: list[float] = []

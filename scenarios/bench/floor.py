@@ -9,23 +9,23 @@ from scenarios.bench.figures import Figure, Target
 from scenarios.bench.harness import Subject, ratio, spread, take_turns
 from scenarios.bench.models import chain
 from scenarios.bench.stepping import DT, Stepper
-from scenarios.bench.suite import Case, Effort
+from scenarios.bench.suite import Case, MeasuringEffort
 
 NAME = "floor"
 OVERHEAD = Target(1.3)
 NAMED = "chain of {:,}: over a hand-written loop"
 
 
-def cases(effort: Effort) -> list[Case]:
+def cases(effort: MeasuringEffort) -> list[Case]:
     """One for each length."""
     sizes = effort.choose((10, 1000), (10, 100, 1000, 10_000))
     return [Case(NAMED.format(bodies), measure(bodies), 5, OVERHEAD) for bodies in sizes]
 
 
-def measure(bodies: int) -> Callable[[Effort], Iterator[Figure]]:
+def measure(bodies: int) -> Callable[[MeasuringEffort], Iterator[Figure]]:
     """Ours over that loop, step by step."""
 
-    def figures(effort: Effort) -> Iterator[Figure]:
+    def figures(effort: MeasuringEffort) -> Iterator[Figure]:
         stepper = Stepper.of(chain(bodies)).calibrate(effort.seconds)
         loop = by_hand.chain(bodies, DT)
         loop(stepper.ticks)  # compiled

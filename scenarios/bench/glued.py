@@ -21,7 +21,7 @@ from scenarios.bench.models import chain
 from scenarios.bench.peers.exact import exact_ends
 from scenarios.bench.peers.mechanism import mechanism
 from scenarios.bench.stepping import RECORD_EVERY
-from scenarios.bench.suite import Case, Effort, Skip
+from scenarios.bench.suite import Case, MeasuringEffort, Skip
 from scenarios.bench.work_precision import PEERS, our_entry, peer_entry, take_points, times_as_long
 
 NAME = "glued"
@@ -71,7 +71,7 @@ def hanging(bodies: int, most: float, theirs: Sequence[float]) -> Race:
     return Race(f"chain of {bodies:,}, 0.2 s", partial(chain, bodies), 0.2, ours, theirs, errors, per_body=True)
 
 
-def cases(effort: Effort) -> list[Case]:
+def cases(effort: MeasuringEffort) -> list[Case]:
     """Races, what a step costs, and what is kept."""
     races = [PENDULUM, hanging(100, 80.0, (5e-3, 2e-3, 1e-3))]
     if not effort.quick:
@@ -86,7 +86,7 @@ def cases(effort: Effort) -> list[Case]:
 # --- time to an error ------------------------------------------------------------------------------------------------
 
 
-def run_race(race: Race, effort: Effort) -> Iterator[Figure]:
+def run_race(race: Race, effort: MeasuringEffort) -> Iterator[Figure]:
     """What each error costs us, and how many times as much it costs the peer."""
     assembly = race.model()
     shared = mechanism(assembly)
@@ -128,7 +128,7 @@ def describe(point: Point) -> str:
 # --- a step ----------------------------------------------------------------------------------------------------------
 
 
-def cost_of_a_step(effort: Effort) -> Iterator[Figure]:
+def cost_of_a_step(effort: MeasuringEffort) -> Iterator[Figure]:
     """By number of bodies, closed to rounding, while the chain falls: long ones crack like whips in the end."""
 
     def prepare(bodies: int) -> Simulation:
@@ -157,7 +157,7 @@ def cost_of_a_step(effort: Effort) -> Iterator[Figure]:
 # --- what is kept ----------------------------------------------------------------------------------------------------
 
 
-def what_is_kept(effort: Effort) -> Iterator[Figure]:
+def what_is_kept(effort: MeasuringEffort) -> Iterator[Figure]:
     """Joints and energy of the slider-crank over 5 s, through both of its folds."""
     with Simulation(scenarios.load("slider-crank"), STEP, Glued(order=4)) as simulation:
         run = simulation.run(5.0)

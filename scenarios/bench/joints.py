@@ -8,13 +8,13 @@ from scenarios.bench.figures import Figure
 from scenarios.bench.harness import ratio, spread
 from scenarios.bench.models import joint_chain, joint_types
 from scenarios.bench.stepping import Stepper, step_together
-from scenarios.bench.suite import Case, Effort
+from scenarios.bench.suite import Case, MeasuringEffort
 
 NAME = "joints"
 BODIES = 100
 
 
-def cases(effort: Effort) -> list[Case]:
+def cases(effort: MeasuringEffort) -> list[Case]:
     """One for the plane, one for space; all types of a dimension take turns."""
     return [Case(word, measure(dimension, word), effort.choose(6, 30)) for dimension, word in WORDS.items()]
 
@@ -23,10 +23,10 @@ WORDS = {2: "planar", 3: "spatial"}
 YARDS = {2: "Revolute", 3: "Spherical"}  # what the others are held against
 
 
-def measure(dimension: int, word: str) -> Callable[[Effort], Iterator[Figure]]:
+def measure(dimension: int, word: str) -> Callable[[MeasuringEffort], Iterator[Figure]]:
     """Cost with each type of joint, and its ratio to the most common one."""
 
-    def figures(effort: Effort) -> Iterator[Figure]:
+    def figures(effort: MeasuringEffort) -> Iterator[Figure]:
         kinds = [kind for kind, where in joint_types() if where == dimension]
         steppers = {kind.__name__: Stepper.of(joint_chain(kind, dimension, BODIES)) for kind in kinds}
         seconds = step_together(steppers, effort)

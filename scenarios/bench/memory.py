@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from scenarios.bench.figures import Figure, Target
 from scenarios.bench.harness import spread
-from scenarios.bench.suite import Case, Effort, Skip
+from scenarios.bench.suite import Case, MeasuringEffort, Skip
 
 NAME = "memory"
 PER_BODY = Target(2.5)  # [kB]
@@ -19,16 +19,16 @@ MIN_BODIES = 20_000  # bodies in all: short chains are held several times, so th
 NEVER_RECORD = 10**9  # ticks between samples
 
 
-def cases(effort: Effort) -> list[Case]:
+def cases(effort: MeasuringEffort) -> list[Case]:
     """Two lengths, and a long run."""
     sizes = [Case(f"chain of {n:,}", of_a_body(n), effort.choose(20, 60)) for n in (1000, 10_000)]
     return [*sizes, Case("long run", of_a_step, effort.choose(10, 60))]
 
 
-def of_a_body(bodies: int) -> Callable[[Effort], Iterator[Figure]]:
+def of_a_body(bodies: int) -> Callable[[MeasuringEffort], Iterator[Figure]]:
     """Resident memory of running simulations, models and names included."""
 
-    def figures(effort: Effort) -> Iterator[Figure]:
+    def figures(effort: MeasuringEffort) -> Iterator[Figure]:
         samples = [in_a_child("hold", bodies) for _ in range(effort.choose(1, 3))]
         name = f"chain of {bodies:,}: a body with its joint"
         note = "resident memory, with the model that the simulation keeps"
@@ -37,7 +37,7 @@ def of_a_body(bodies: int) -> Callable[[Effort], Iterator[Figure]]:
     return figures
 
 
-def of_a_step(effort: Effort) -> Iterator[Figure]:
+def of_a_step(effort: MeasuringEffort) -> Iterator[Figure]:
     """Growth of resident memory over many steps that are not recorded."""
     ticks = effort.choose(100_000, 1_000_000)
     name = f"chain of 10: growth over {ticks:,} steps"

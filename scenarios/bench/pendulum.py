@@ -9,7 +9,7 @@ import scenarios
 from coordinator import Simulation
 from scenarios.bench.figures import Figure, Target
 from scenarios.bench.harness import Subject, spread, take_turns
-from scenarios.bench.suite import Case, Effort
+from scenarios.bench.suite import Case, MeasuringEffort
 
 NAME = "pendulum"
 DT, UNTIL, RECORD_EVERY = 1e-4, 5.0, 10
@@ -17,12 +17,12 @@ COST = Target(0.35)  # [us]
 WHOLE = Target(18.0)  # [ms]
 
 
-def cases(effort: Effort) -> list[Case]:
+def cases(effort: MeasuringEffort) -> list[Case]:
     """A single one."""
     return [Case("double pendulum", measure, effort.choose(4, 10))]
 
 
-def measure(effort: Effort) -> Iterator[Figure]:
+def measure(effort: MeasuringEffort) -> Iterator[Figure]:
     """Cost of a step in a run of its own, from a fresh start each time."""
     model = scenarios.load("double-pendulum")
 

@@ -12,7 +12,7 @@ from scenarios.bench.figures import Figure
 from scenarios.bench.harness import Subject, ratio, spread, take_turns
 from scenarios.bench.models import chain
 from scenarios.bench.stepping import DT, RECORD_EVERY, Stepper
-from scenarios.bench.suite import Case, Effort
+from scenarios.bench.suite import Case, MeasuringEffort
 
 NAME = "recording"
 MAX_SAMPLES = 500_000  # most samples of bodies that a run keeps: some 200 MB
@@ -23,15 +23,15 @@ MODELS: dict[str, Callable[[], Assembly]] = {
 }
 
 
-def cases(effort: Effort) -> list[Case]:
+def cases(effort: MeasuringEffort) -> list[Case]:
     """One for each model."""
     return [Case(name, measure(name, model), effort.choose(2, 10)) for name, model in MODELS.items()]
 
 
-def measure(name: str, model: Callable[[], Assembly]) -> Callable[[Effort], Iterator[Figure]]:
+def measure(name: str, model: Callable[[], Assembly]) -> Callable[[MeasuringEffort], Iterator[Figure]]:
     """The same run, recorded often and seldom; from a fresh start each time, so that no record lies in memory before."""
 
-    def figures(effort: Effort) -> Iterator[Figure]:
+    def figures(effort: MeasuringEffort) -> Iterator[Figure]:
         assembly = model()
         calibrated = Stepper.of(assembly).calibrate(effort.seconds)
         ticks = min(calibrated.ticks, MAX_SAMPLES // calibrated.bodies)

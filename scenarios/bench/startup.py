@@ -12,7 +12,7 @@ from scenarios.bench.figures import Figure, Target
 from scenarios.bench.harness import Subject, spread, take_turns
 from scenarios.bench.models import chain
 from scenarios.bench.stepping import DT
-from scenarios.bench.suite import Case, Effort, Skip
+from scenarios.bench.suite import Case, MeasuringEffort, Skip
 
 NAME = "startup"
 COST = Target(20.0)  # [us]
@@ -24,7 +24,7 @@ with Simulation(scenarios.load("double-pendulum"), 1e-4) as simulation:
 """
 
 
-def cases(effort: Effort) -> list[Case]:
+def cases(effort: MeasuringEffort) -> list[Case]:
     """The chain, and the process."""
     return [
         Case("chain of 10,000", chain_of_many, effort.choose(20, 40)),
@@ -32,7 +32,7 @@ def cases(effort: Effort) -> list[Case]:
     ]
 
 
-def chain_of_many(effort: Effort) -> Iterator[Figure]:
+def chain_of_many(effort: MeasuringEffort) -> Iterator[Figure]:
     """From the model to the first step, in a process that has done it before."""
     bodies = 10_000
     made: list[Any] = []
@@ -58,7 +58,7 @@ def chain_of_many(effort: Effort) -> Iterator[Figure]:
     )
 
 
-def process(effort: Effort) -> Iterator[Figure]:
+def process(effort: MeasuringEffort) -> Iterator[Figure]:
     """A Python of its own; the first one may have to compile and is not counted."""
 
     def act(nothing: Any) -> None:

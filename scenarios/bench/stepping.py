@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from coordinator import Coupling, Simulation
 from modular.assembly import Assembly
 from scenarios.bench.harness import Subject, take_turns
-from scenarios.bench.suite import Effort
+from scenarios.bench.suite import MeasuringEffort
 
 DT = 1e-4  # [s], of every step that is timed
 RECORD_EVERY = 1000  # ticks between two samples where recording shall cost next to nothing
@@ -61,7 +61,7 @@ class Stepper:
         return [1e6 * value / self.ticks / self.bodies for value in seconds]
 
 
-def step_together(steppers: Mapping[str, Stepper], effort: Effort) -> dict[str, list[float]]:
+def step_together(steppers: Mapping[str, Stepper], effort: MeasuringEffort) -> dict[str, list[float]]:
     """Seconds of each in turns, all of them calibrated first."""
     for stepper in steppers.values():
         stepper.calibrate(effort.seconds)

@@ -37,7 +37,7 @@ class Skip(Exception):
 
 
 @dataclass(frozen=True)
-class Effort:
+class MeasuringEffort:
     """How hard to try: rounds of every comparison, seconds of every sample."""
 
     quick: bool = False
@@ -49,10 +49,10 @@ class Effort:
         return quick if self.quick else full
 
 
-QUICK = Effort(quick=True, rounds=5, seconds=0.05)
-FULL = Effort()
+QUICK = MeasuringEffort(quick=True, rounds=5, seconds=0.05)
+FULL = MeasuringEffort()
 
-Measure = Callable[[Effort], Iterator[Figure | Point]]
+Measure = Callable[[MeasuringEffort], Iterator[Figure | Point]]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Case:
 class Family(Protocol):
     """A module of the suite: its first line says what it measures."""
 
-    def cases(self, effort: Effort) -> list[Case]:
+    def cases(self, effort: MeasuringEffort) -> list[Case]:
         """Its pieces of work."""
 
 
@@ -118,7 +118,7 @@ def describe(name: str) -> str:
 
 def run_suite(
     names: Sequence[str],
-    effort: Effort,
+    effort: MeasuringEffort,
     results: Results,
     *,
     begin: Callable[[Sequence[Case]], object] = lambda cases: None,
@@ -145,7 +145,7 @@ def run_suite(
     return results
 
 
-def _measure(name: str, case: Case, effort: Effort, results: Results) -> None:
+def _measure(name: str, case: Case, effort: MeasuringEffort, results: Results) -> None:
     try:
         for found in case.measure(effort):
             if isinstance(found, Figure):

@@ -12,19 +12,19 @@ from scenarios.bench.harness import ratio
 from scenarios.bench.machine import machine
 from scenarios.bench.models import chain
 from scenarios.bench.stepping import DT, RECORD_EVERY, Stepper, step_together
-from scenarios.bench.suite import Case, Effort
+from scenarios.bench.suite import Case, MeasuringEffort
 
 NAME = "threads"
 GAIN = Target(1.6, at_least=True)
 BODIES = 10_000
 
 
-def cases(effort: Effort) -> list[Case]:
+def cases(effort: MeasuringEffort) -> list[Case]:
     """A single one."""
     return [Case("two threads", measure, effort.choose(10, 30))]
 
 
-def measure(effort: Effort) -> Iterator[Figure]:
+def measure(effort: MeasuringEffort) -> Iterator[Figure]:
     """How many times faster."""
     name = f"chain of {BODIES:,}: two threads against one"
     if "threads" not in inspect.signature(Simulation).parameters:

@@ -26,7 +26,7 @@ from scenarios.bench.peers.exudyn import Exudyn
 from scenarios.bench.peers.mechanism import Mechanism, mechanism
 from scenarios.bench.peers.mujoco import MuJoCo
 from scenarios.bench.peers.peer import MakePeer, ends_of, largest_error
-from scenarios.bench.suite import Case, Effort, Skip
+from scenarios.bench.suite import Case, MeasuringEffort, Skip
 
 NAME = "work-precision"
 DIVERGED_ERROR_RATIO = 10.0  # times the motion: an error beyond is a run that diverged
@@ -71,7 +71,7 @@ PROBLEMS = (
 )
 
 
-def cases(effort: Effort) -> list[Case]:
+def cases(effort: MeasuringEffort) -> list[Case]:
     """One for each mechanism."""
     chosen = [problem for problem in PROBLEMS if problem.always or not effort.quick]
     return [Case(problem.name, measure(problem), effort.choose(10, 60)) for problem in chosen]
@@ -87,10 +87,10 @@ class Entry:
     ends: Callable[[], Array]
 
 
-def measure(problem: Problem) -> Callable[[Effort], Iterator[Figure | Point]]:
+def measure(problem: Problem) -> Callable[[MeasuringEffort], Iterator[Figure | Point]]:
     """A point for every method and step, then how much longer each peer takes for the same error."""
 
-    def found(effort: Effort) -> Iterator[Figure | Point]:
+    def found(effort: MeasuringEffort) -> Iterator[Figure | Point]:
         until = problem.until[0 if effort.quick else 1]
         assembly = problem.model()
         shared = mechanism(assembly, slide=problem.slide)
@@ -111,7 +111,9 @@ def measure(problem: Problem) -> Callable[[Effort], Iterator[Figure | Point]]:
     return found
 
 
-def take_points(problem: str, entries: Sequence[Entry], truth: Array, shared: Mechanism, effort: Effort) -> list[Point]:
+def take_points(
+    problem: str, entries: Sequence[Entry], truth: Array, shared: Mechanism, effort: MeasuringEffort
+) -> list[Point]:
     """Where every entry arrives, and how long it takes in turns with the others; one that gets lost is not timed."""
     motion = float(np.linalg.norm(truth - shared.ends, axis=1).max())
     errors, spent = {}, 0.0

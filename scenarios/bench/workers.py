@@ -15,7 +15,7 @@ from scenarios.bench.harness import Subject, ratio, spread, take_turns
 from scenarios.bench.machine import machine
 from scenarios.bench.models import chain
 from scenarios.bench.stepping import DT, RECORD_EVERY
-from scenarios.bench.suite import Case, Effort, Skip
+from scenarios.bench.suite import Case, MeasuringEffort, Skip
 
 NAME = "workers"
 RATE, GUARDED, GAIN = (Target(limit, at_least=True) for limit in (0.8, 0.75, 1.7))
@@ -24,7 +24,7 @@ RODS = 20_000
 NEVER_RECORD = 10**9  # ticks between samples
 
 
-def cases(effort: Effort) -> list[Case]:
+def cases(effort: MeasuringEffort) -> list[Case]:
     """Exchanges of next to nothing else, a long chain, and one message."""
     return [
         Case("exchange", exchange, effort.choose(6, 40), RATE),
@@ -60,7 +60,7 @@ def two_cores() -> None:
         raise Skip("this machine has one core.")
 
 
-def exchange(effort: Effort) -> Iterator[Figure]:
+def exchange(effort: MeasuringEffort) -> Iterator[Figure]:
     """Two rods with two workers: a microsecond of mechanics per tick, so nearly all of it is exchange."""
     two_cores()
     ticks = effort.choose(2000, 10_000)
@@ -88,7 +88,7 @@ def exchange(effort: Effort) -> Iterator[Figure]:
     yield Figure.of(NAME, "the same with keys (CurveZMQ)", "× the rate without", found, GUARDED, note)
 
 
-def two_processes(effort: Effort) -> Iterator[Figure]:
+def two_processes(effort: MeasuringEffort) -> Iterator[Figure]:
     """A long chain cut in the middle, against one process with one thread."""
     two_cores()
     ticks = effort.choose(200, 1000)
@@ -104,7 +104,7 @@ def two_processes(effort: Effort) -> Iterator[Figure]:
     yield Figure.of(NAME, name, "× the speed of one", ratio(seconds["one"], seconds["two"]), GAIN, note)
 
 
-def in_one_process(effort: Effort) -> Iterator[Figure]:
+def in_one_process(effort: MeasuringEffort) -> Iterator[Figure]:
     """The same chain with two workers in one process, one after the other, against no workers."""
     ticks = effort.choose(100, 300)
     with (
@@ -117,7 +117,7 @@ def in_one_process(effort: Effort) -> Iterator[Figure]:
     yield Figure.of(NAME, name, "× the time without workers", ratio(seconds["here"], seconds["plain"]), HERE)
 
 
-def message(effort: Effort) -> Iterator[Figure]:
+def message(effort: MeasuringEffort) -> Iterator[Figure]:
     """What a worker says to a neighbour per tick, where one ball joint goes across."""
     with Simulation(chain(2), DT, record_every=NEVER_RECORD, workers=2) as simulation:
         simulation.run(1000 * DT)

@@ -14,7 +14,7 @@ from scenarios.comparison.methods import Method
 from scenarios.comparison.plan import Plan, pace
 from scenarios.comparison.progress import Job, Watch
 from scenarios.comparison.reference import Reference, reference
-from scenarios.comparison.running import Fate, carry_through
+from scenarios.comparison.running import Failure, carry_through
 from scenarios.comparison.trace import Trace, apart, errors, largest_over_ports, trace_of
 from scenarios.report.page import quantity
 from scenarios.study.fit import Fit, fit_order
@@ -122,8 +122,8 @@ def _row(plan: Plan, method: Method, dt: float, truth: Reference, share: Any) ->
         else:
             run = carry_through(plan.assembly, dt, method.coupling, plan.interval, plan.samples, share)
             trace = trace_of(run, plan.interval, plan.samples)
-    except Fate as fate:
-        return Row(method, dt, fate.outcome, fate.reason), None
+    except Failure as failure:
+        return Row(method, dt, failure.outcome, failure.reason), None
     error = largest_over_ports(apart(trace.positions, truth.positions))
     return Row(method, dt, trace=trace, found=errors(trace.positions, truth.positions), error=error), run
 

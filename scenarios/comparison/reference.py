@@ -21,7 +21,7 @@ from modular.elements import Array
 from modular.errors import ModelError
 from scenarios.comparison.methods import Method
 from scenarios.comparison.plan import pace
-from scenarios.comparison.running import Fate, Share, carry_through
+from scenarios.comparison.running import Failure, Share, carry_through
 from scenarios.comparison.trace import Positions, apart, largest_over_ports, ports_of
 from scenarios.report.page import peak, quantity
 
@@ -78,9 +78,9 @@ def reference(
     if method is not None:
         try:
             return job.adaptive(method.text or "", job.share) if method.adaptive else job.stepped(method.text or "")
-        except Fate as fate:
+        except Failure as failure:
             raise ModelError(
-                f"--reference {method.name} does not finish, so there is nothing to compare with: {fate.reason}"
+                f"--reference {method.name} does not finish, so there is nothing to compare with: {failure.reason}"
             ) from None
     return _best(job)
 
@@ -100,9 +100,9 @@ def _best(job: _Job) -> Reference:
     for name, compute in tries:
         try:
             found = compute()
-        except Fate as fate:
-            passed.append(f"{name}: {fate.reason}")
-            refusals.append(fate.reason)
+        except Failure as failure:
+            passed.append(f"{name}: {failure.reason}")
+            refusals.append(failure.reason)
             continue
         unsure.append(found)
         if found.sure <= REFERENCE_AGREEMENT:

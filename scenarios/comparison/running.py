@@ -20,7 +20,7 @@ MAX_SAMPLES, MAX_BODY_SAMPLES = 20_000, 400_000  # most samples of a run, and mo
 Share = Callable[[float], None]  # told how much of a job is done, 0 ... 1
 
 
-class Fate(Exception):
+class Failure(Exception):
     """A method that does not come to its end on this model: "diverged" or "refused", and why."""
 
     def __init__(self, outcome: str, reason: str) -> None:
@@ -45,12 +45,12 @@ def carry_through(
                 simulation.run(until, progress=lambda now: share(now.time / until))
             run = simulation.recorded
     except Diverged as error:
-        raise Fate("diverged", str(error)) from error
+        raise Failure("diverged", str(error)) from error
     except (ModelError, CouplingError, MemoryError, ArithmeticError, np.linalg.LinAlgError) as error:
-        raise Fate("refused", str(error) or type(error).__name__) from error
+        raise Failure("refused", str(error) or type(error).__name__) from error
     lost = np.flatnonzero(~np.isfinite(run.energy))
     if lost.size:
-        raise Fate("diverged", f"the energy is no longer finite at {run.time[lost[0]]:g} s.")
+        raise Failure("diverged", f"the energy is no longer finite at {run.time[lost[0]]:g} s.")
     return run
 
 

@@ -37,12 +37,12 @@ def trace_of(run: Run, interval: float, samples: int) -> Trace:
     """A run that came to its end, recorded at least at the common times."""
     every = round(interval / (run.dt * float(run.ticks[1] - run.ticks[0])))
     at = every * np.arange(samples + 1)
-    book = balance(run)
+    ledger = balance(run)
     return Trace(
         positions=ports_of(run, at),
         joints=_largest([_sizes(run.violation(j), run.translations(j)) for j in run.joints], every),
         bodies=_largest([np.abs(run.internal_violation(b)).max(axis=1, initial=0.0) for b in run.bodies], every),
-        drift=None if book.changed else _largest([np.abs(book.drift)], every),
+        drift=None if ledger.changed else _largest([np.abs(ledger.drift)], every),
         quality=quality(run),
         steps=int(run.ticks[-1]),
         evaluations=int(run.timings.get("evaluations", run.ticks[-1])),

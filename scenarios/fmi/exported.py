@@ -381,5 +381,5 @@ def energies(simulation: Simulation) -> Array:
         q, v = np.asarray(state["q"][row]), np.asarray(state["v"][row])
         found[0] += float(body.kinetic_energy(q, v))
         found[1] += float(body.potential_energy(q, system.gravity))
-    found[2] = sum(float(books.ledger[: len(books.names), STORED].sum()) for books in system.booked)
+    found[2] = sum(float(ledgers.ledger[: len(ledgers.names), STORED].sum()) for ledgers in system.booked)
     return found

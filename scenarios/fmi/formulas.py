@@ -18,8 +18,8 @@ from coordinator.equations.common_formulas import CommonFormulas
 from coordinator.equations.courses import TIME
 from coordinator.equations.formulas import OPEN
 from coordinator.equations.joint_efforts import check_unique
+from coordinator.equations.observed_ports import ObservedPort
 from coordinator.equations.parameters import TURNED
-from coordinator.equations.sights import Sight
 from coordinator.equations.written import Written, function_of
 from modular.assembly import Assembly
 from modular.elements import Array
@@ -73,8 +73,8 @@ class FormulasOf:
                 self._lead(simulation)
             system = simulation.system
             seen = [port for port in self.ports if not port.moved]
-            sights = {port.name: Sight(system, self.model, port.name, port.turns) for port in seen}
-            elements = [element for sight in sights.values() for element in sight.elements]
+            observed_ports = {port.name: ObservedPort(system, self.model, port.name, port.turns) for port in seen}
+            elements = [element for observed in observed_ports.values() for element in observed.elements]
             whole = frozenset([*forces, *(name for port in self.moved for name, _ in course_of(port, self.dimension))])
             try:
                 equations = Formulas().equations_of(system)
@@ -87,7 +87,7 @@ class FormulasOf:
                 check_unique(self.written, grip(port))
             led = [name for name, body in simulation.assembly.bodies.items() if body.led]
             self.energies = _energies(self.common.written, forces, led)
-            self.shown = self._shown(sights)
+            self.shown = self._shown(observed_ports)
             self._check(simulation, equations)
         self.loads = self._loads()
 
@@ -109,7 +109,7 @@ class FormulasOf:
             turning = Cubic([[x, v, *still] for x, v in zip(angle, rate, strict=True)]) if port.turns else None
             hold(model, port, GuidedBody(way=way, turning=turning, ports={"grip": place.tolist()}))
 
-    def _shown(self, sights: Mapping[str, Sight]) -> Shown:
+    def _shown(self, observed_ports: Mapping[str, ObservedPort]) -> Shown:
         formulas: list[Any] = []
         angles: list[int] = []
         quaternions: list[tuple[int, list[Any]]] = []
@@ -117,7 +117,7 @@ class FormulasOf:
             if port.moved:
                 formulas += self._wrench(port)
                 continue
-            seen = sights[port.name].seen(self.written, self.accelerations)
+            seen = observed_ports[port.name].seen(self.written, self.accelerations)
             formulas += seen.position
             if port.turns and self.dimension == 2:
                 angles.append(len(formulas))

@@ -37,11 +37,11 @@ def grip(port: Port) -> str:
 
 def standing(simulation: Simulation, port: str, turns: bool) -> list[float]:
     """Place, orientation and velocities of a port, in the order of the inputs of one that is moved."""
-    sight, d = Instruments(simulation), len(simulation.system.gravity)
-    place, velocity, _ = sight.motion(port)
+    observed, d = Instruments(simulation), len(simulation.system.gravity)
+    place, velocity, _ = observed.motion(port)
     if not turns:
         return [*place.tolist(), *velocity.tolist()]
-    axes = sight.axes(port).T
+    axes = observed.axes(port).T
     spin = np.atleast_1d(
         simulation.assembly.bodies[port.partition(".")[0]].angular_velocity_of(
             port.partition(".")[2], *_state(simulation, port)

@@ -16,7 +16,7 @@ NONE = "none"
 SLOWEST = "the slowest"
 
 
-class Asking:
+class CallClient:
     """A folder of the main panel."""
 
     def __init__(self, server: Any, post: Callable[[Doing], Receipt], scene: Scene) -> None:

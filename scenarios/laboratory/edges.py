@@ -19,7 +19,7 @@ from modular.joint import Joint
 from modular.port import PortName
 
 Edge = TypeVar("Edge", JointEdge, ForceEdge)
-Spells = dict[str, list[tuple[int, Edge]]]  # by name, from which tick on it was so
+Lifetimes = dict[str, list[tuple[int, Edge]]]  # by name, from which tick on it was so
 
 
 class _Recorded(NamedTuple):
@@ -30,7 +30,7 @@ class _Recorded(NamedTuple):
     at: Sequence[float] | None
 
 
-def joints_of(run: Run) -> Spells[JointEdge]:
+def joints_of(run: Run) -> Lifetimes[JointEdge]:
     """Every joint that the run can tell."""
 
     def planned(data: Mapping[str, Any]) -> _Recorded:
@@ -40,7 +40,7 @@ def joints_of(run: Run) -> Spells[JointEdge]:
     return _edges(recorded, lambda name, data: _joint_edge(name, data, len(run.model["gravity"])))
 
 
-def forces_of(run: Run) -> Spells[ForceEdge]:
+def forces_of(run: Run) -> Lifetimes[ForceEdge]:
     """Every force that the run can tell."""
 
     def planned(data: Mapping[str, Any]) -> _Recorded:
@@ -49,9 +49,9 @@ def forces_of(run: Run) -> Spells[ForceEdge]:
     return _edges(_recorded(run, ("forces", "on", "apply"), "modular:Apply", planned), _force_edge)
 
 
-def edge_at(spells: Sequence[tuple[int, Edge]], tick: int) -> tuple[int, Edge]:
+def edge_at(lifetimes: Sequence[tuple[int, Edge]], tick: int) -> tuple[int, Edge]:
     """As it was at a tick, and from which tick on."""
-    return next((spell for spell in reversed(spells) if spell[0] <= tick), spells[0])
+    return next((lifetime for lifetime in reversed(lifetimes) if lifetime[0] <= tick), lifetimes[0])
 
 
 # --- what a run tells ------------------------------------------------------------------------------------------------
@@ -100,8 +100,8 @@ def _next(waiting: list[_Recorded], ports: tuple[str, ...]) -> _Recorded | None:
 
 def _edges(
     recorded: Iterator[tuple[str, int, _Recorded]], edge: Callable[[str, _Recorded], Edge | None]
-) -> Spells[Edge]:
-    found: Spells[Edge] = {}
+) -> Lifetimes[Edge]:
+    found: Lifetimes[Edge] = {}
     for name, tick, data in recorded:
         made = edge(name, data)
         if made is not None:

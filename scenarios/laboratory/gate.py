@@ -1,8 +1,8 @@
 """Opens a server of viser that only the page of this run gets into.
 
 A plain viser server takes commands from every page that the browser has open, and the next port where the one asked for
-is taken. This one asks who comes (`admission.py`), hears only what its page may say (`hearing.py`), and is tried from outside
-before anybody is told of it: where a stranger is not turned away, it is closed again.
+is taken. This one asks who comes (`admission.py`), hears only what its page may say (`message_filter.py`), and is tried from
+outside before anybody is told of it: where a stranger is not turned away, it is closed again.
 
 What it does not do: encrypt. On the loopback nobody listens; with `anywhere=True` the token crosses the network as it is.
 """
@@ -29,7 +29,7 @@ from scenarios.laboratory.admission import Admission
 from scenarios.laboratory.invitation import Invitation
 
 if TYPE_CHECKING:
-    from scenarios.laboratory.doorkeeper import Unshared
+    from scenarios.laboratory.guarded_server import Unshared
 
 STRANGER = "http://stranger.example"
 RESPONSE_TIMEOUT_SECONDS = 5.0  # [s] within which our own server answers us
@@ -63,7 +63,7 @@ class Gated:
         A callback that is still running in a thread goes on until it returns. Not for `async` callbacks, which run in the
         very thread that would be waited for.
         """
-        from scenarios.laboratory import doorkeeper
+        from scenarios.laboratory import guarded_server
 
         with self._closing:
             if self._open:
@@ -71,7 +71,7 @@ class Gated:
                 atexit.unregister(self.close)
                 for invitation in self._invitations:
                     invitation.close()
-                doorkeeper.stop(self.server)
+                guarded_server.stop(self.server)
 
     def __enter__(self) -> Self:
         return self
@@ -98,7 +98,7 @@ def open_server(
     others reach; for all addresses of this machine (0.0.0.0) others write its name or address for the 127.0.0.1 of `url`.
     """
     try:
-        from scenarios.laboratory import doorkeeper
+        from scenarios.laboratory import guarded_server
     except ImportError as error:
         raise ModelError(
             f"the live view needs viser ({error}); get it with: python -m pip install 'modular-multibody[live]'"
@@ -119,7 +119,7 @@ def open_server(
             cookie=f"modular-{port}",
             token=token,
         )
-        server = doorkeeper.guarded_server(listening, host, label, admission)
+        server = guarded_server.guarded_server(listening, host, label, admission)
     except BaseException:
         listening.close()
         raise

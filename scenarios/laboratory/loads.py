@@ -1,4 +1,4 @@
-"""What forces on one port did, worked out from where bodies were: samples hold their books alone, and pictures show arrows."""
+"""What forces on one port did, worked out from where bodies were: samples hold their ledgers alone, and pictures show arrows."""
 
 from __future__ import annotations
 

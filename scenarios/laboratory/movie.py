@@ -144,9 +144,9 @@ class Film:
         return self.run.segments[number], k - self._starts[number]
 
     @staticmethod
-    def _there(spells: Any, tables: Sequence[tuple[Sequence[str], Any]], tick: int) -> dict[str, Any]:
+    def _there(lifetimes: Any, tables: Sequence[tuple[Sequence[str], Any]], tick: int) -> dict[str, Any]:
         """Of what was there by the samples, since when it was as it was, and how."""
-        return {name: edge_at(spells[name], tick) for names, _ in tables for name in names if name in spells}
+        return {name: edge_at(lifetimes[name], tick) for names, _ in tables for name in names if name in lifetimes}
 
     def _joint_states(
         self, segment: Segment, row: int, held: dict[str, tuple[int, JointEdge]], states: States
@@ -163,9 +163,9 @@ class Film:
             found.append(JointStates(known, 0, error, rate, reaction, first, second, np.zeros((len(rows), 8))))
         return found
 
-    def _ends(self, name: str, spell: tuple[int, JointEdge], states: States) -> tuple[Array, Array]:
+    def _ends(self, name: str, lifetime: tuple[int, JointEdge], states: States) -> tuple[Array, Array]:
         """Where its two points are; on the ground where it was made, but at the other one for what holds points together."""
-        since, edge = spell
+        since, edge = lifetime
         ports, at = (edge.first, edge.second), edge.at
         together = at is None and self.run.forms.get(name, {}).get("translations") == len(self.run.model["gravity"])
         first, second = (self._place(name, since, ports, side, at, states, moving=together) for side in (0, 1))
@@ -217,7 +217,7 @@ class Film:
         self, held: dict[str, tuple[int, JointEdge]], acting: dict[str, tuple[int, ForceEdge]], states: States
     ) -> tuple[Plan, Loads]:
         """What is there; one object as long as it stays the same."""
-        since = tuple((name, spell[0]) for spells in (held, acting) for name, spell in spells.items())
+        since = tuple((name, lifetime[0]) for lifetimes in (held, acting) for name, lifetime in lifetimes.items())
         key = tuple(states), since
         if key not in self._plans:
             gravity = tuple(self.run.model["gravity"])

@@ -14,7 +14,7 @@ from typing import Any
 from coordinator.laboratory.acts import Doing, Receipt, Release
 from coordinator.laboratory.session import Session
 from coordinator.laboratory.snapshot import Snapshot
-from scenarios.laboratory.asking import Asking
+from scenarios.laboratory.asking import CallClient
 from scenarios.laboratory.controls import Controls
 from scenarios.laboratory.extras import Extras
 from scenarios.laboratory.handling import Handling
@@ -49,7 +49,7 @@ class Page:
         self.controls = Controls(server, self.post, self.selection, self.scene)
         self.plots = Plots(server, self.selection)
         self.controls.hear(self.tree.fields, self.plots.inputs)
-        self.asking = Asking(server, self.post, self.scene)
+        self.asking = CallClient(server, self.post, self.scene)
         self.extras = Extras(server, session, self.scene)
         server.on_client_disconnect(self._gone)
         self._show(session.snapshot, panels=True)

@@ -34,7 +34,7 @@ class Quantity(NamedTuple):
     """One number over time: what it is, of whom, and which part of it.
 
     energy: of a body or of all; kinetic, potential, total (of both), stored (in joints and springs), whole (with what is stored).
-    ledger: of a joint or force; work (on both its sides) or a line of its book. violation, log violation: of a joint, its largest
+    ledger: of a joint or force; work (on both its sides) or a line of its ledger. violation, log violation: of a joint, its largest
     row, or of the joint where it is largest; the logarithm to base 10. force, moment: how large the reaction of a joint is.
     position, velocity, acceleration: of a port; x, y or z.
     """
@@ -229,12 +229,14 @@ class Piece:
     # --- of joints and forces ----------------------------------------------------------------------------------------
 
     def ledger(self, of: str, line: str) -> Array:
-        """A line of a book [J]; the book of who has gone stays as it was closed."""
+        """A line of a ledger [J]; that of who has gone stays as it was closed."""
         row = self._row("joints", of) or self._row("forces", of)
-        book = row("ledger") if row is not None else self.segment.closed.get(of)
-        if book is None:
+        ledger = row("ledger") if row is not None else self.segment.closed.get(of)
+        if ledger is None:
             return self._nothing
-        found = book[..., WORK_FIRST] + book[..., WORK_SECOND] if line == "work" else book[..., LEDGER.index(line)]
+        found = (
+            ledger[..., WORK_FIRST] + ledger[..., WORK_SECOND] if line == "work" else ledger[..., LEDGER.index(line)]
+        )
         return np.broadcast_to(found, (self.count,))
 
     def violation(self, of: str, part: str) -> Array:

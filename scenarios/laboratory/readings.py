@@ -62,7 +62,7 @@ def _of_joint(snapshot: Snapshot, name: str) -> list[Reading]:
         found.append(Reading("force", float(np.linalg.norm(reaction[:d])), "N"))
         if len(reaction) > d:
             found.append(Reading("moment", float(np.linalg.norm(reaction[d:])), "N m"))
-        return found + _book(states.ledger[row])
+        return found + _ledger_lines(states.ledger[row])
     return []
 
 
@@ -72,12 +72,12 @@ def _of_force(snapshot: Snapshot, name: str) -> list[Reading]:
             row = list(states.names).index(name)
             size = float(np.linalg.norm(states.force[row]))
             acting = [Reading("force", size, "N")] if size else []  # a moment acts on directions alone
-            return [*acting, *_book(states.ledger[row])]
+            return [*acting, *_ledger_lines(states.ledger[row])]
     return []
 
 
-def _book(ledger: Array) -> list[Reading]:
-    """The lines of a book that are not empty."""
+def _ledger_lines(ledger: Array) -> list[Reading]:
+    """The lines of a ledger that are not empty."""
     return [
         Reading(line.replace("_", " on "), float(value), "J")
         for line, value in zip(LEDGER, ledger, strict=True)

@@ -28,12 +28,12 @@ from scenarios.catalogue import READING
 from scenarios.models.following import Idled, Pair, pairs_of
 from scenarios.models.groups import Group, grouped, mended, thickened
 from scenarios.models.idlers import Wheel, wheel_of
+from scenarios.models.import_report import APPROXIMATED, DROPPED, READ, Report
 from scenarios.models.looks import pictures_of
 from scenarios.models.markup import shown
 from scenarios.models.of_joints import forces_of, joint_of
 from scenarios.models.robot import LED, TURNING, Frame, JointValue, LoopJoint, Robot, RobotJoint, Touching
 from scenarios.models.rotors import Rotor, rotors_of
-from scenarios.models.told import APPROXIMATED, DROPPED, READ, Report
 from scenarios.models.touching import left_out, placed
 
 BASES = ("fixed", "free")

@@ -25,7 +25,7 @@ DEEPEST = 60  # tables and lists in each other
 LONGEST_KEY = re.compile(r"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){12}")  # readers take ever longer over these
 
 
-class Told(ModelError):
+class FileProblem(ModelError):
     """What is wrong in a file, and in which line."""
 
 
@@ -55,11 +55,11 @@ class Node:
     source: Source = field(repr=False)
     keys: Keys = ()
 
-    def refuse(self, what: str, key: str | int | None = None) -> Told:
+    def refuse(self, what: str, key: str | int | None = None) -> FileProblem:
         """An error that says where: `arm.toml:12: bodies.upper.mass: …`."""
         keys = self.keys if key is None else (*self.keys, key)
         told = "".join(f"[{part}]" if isinstance(part, int) else f".{shown(part)}" for part in keys).lstrip(".")
-        return Told(f"{self.source.path}:{self.source.line(keys)}: {told + ': ' if told else ''}{what}")
+        return FileProblem(f"{self.source.path}:{self.source.line(keys)}: {told + ': ' if told else ''}{what}")
 
     def inside(self, key: str | int) -> Node:
         """What a key leads to, or a place in a list."""

@@ -15,9 +15,9 @@ import numpy as np
 from components.joints.coupler import COAXIAL, FAR, period_of
 from modular.elements import Array
 from scenarios.models.groups import Group
+from scenarios.models.import_report import APPROXIMATED, DROPPED, READ, Report
 from scenarios.models.markup import shown
 from scenarios.models.robot import TURNING, Frame, Robot, RobotJoint
-from scenarios.models.told import APPROXIMATED, DROPPED, READ, Report
 
 IDLE = 1e-3  # of the inertia of two joints: that of a wheel between them
 

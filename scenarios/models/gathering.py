@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from modular.errors import ModelError
-from scenarios.models.document import ENDINGS, Node, Told, read_document
+from scenarios.models.document import ENDINGS, FileProblem, Node, read_document
 from scenarios.models.expressions import CONSTANTS, FUNCTIONS, ExpressionError, whole, worked_out
 from scenarios.models.markup import shown
 from scenarios.models.parameters import parameters, unknown, value_of
@@ -169,7 +169,7 @@ def _include(found: Gathered, node: Node, scope: Scope, chain: tuple[Path, ...])
         raise node.refuse(f"more than {MOST_FILES} files; put some of them together.")
     try:
         top = read_document(path)
-    except Told:
+    except FileProblem:
         raise
     except ModelError as error:
         raise node.refuse(str(error)) from error

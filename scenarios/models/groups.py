@@ -10,9 +10,9 @@ import numpy as np
 from components import Solid
 from modular.elements import Array
 from modular.errors import ModelError
+from scenarios.models.import_report import APPROXIMATED, Report
 from scenarios.models.inertias import NOTHING, is_possible, nearest_possible
 from scenarios.models.robot import Frame, Link, Robot
-from scenarios.models.told import APPROXIMATED, Report
 
 POINT = 1e-3  # [m], radius of gyration of what is mended and has none
 SOME = 1e-10  # of the largest principal inertia, below which one counts as none

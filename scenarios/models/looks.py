@@ -11,10 +11,10 @@ from modular.elements import Array
 from modular.errors import ModelError
 from modular.picture import Picture
 from modular.port import GROUND
+from scenarios.models.import_report import UNUSED, Report
 from scenarios.models.markup import Element, shown
 from scenarios.models.meshes import ENDINGS
 from scenarios.models.robot import Frame, Robot, Touching
-from scenarios.models.told import UNUSED, Report
 
 PACKAGE = "package://"
 HIGHEST = 8  # folders above the file, in which packages are looked for

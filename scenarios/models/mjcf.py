@@ -15,11 +15,11 @@ from components import Solid
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.names import first_few, missing
+from scenarios.models.import_report import APPROXIMATED, DROPPED, READ, UNUSED, Report
 from scenarios.models.markup import Element, shown
 from scenarios.models.mjcf_classes import Classes, direction, some_numbers
 from scenarios.models.mjcf_shapes import solid_of, touching_of
 from scenarios.models.robot import LED, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
-from scenarios.models.told import APPROXIMATED, DROPPED, READ, UNUSED, Report
 
 WORLD = "world"
 TYPES = ("hinge", "slide", "ball", "free")

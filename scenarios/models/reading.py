@@ -12,9 +12,9 @@ from modular.errors import ModelError
 from scenarios.catalogue import IMPORTED, OWN
 from scenarios.models import mjcf, sdf, urdf, usd
 from scenarios.models.building import built
+from scenarios.models.import_report import APPROXIMATED, DROPPED, Report
 from scenarios.models.markup import parsed_file
 from scenarios.models.robot import JointValue, Robot
-from scenarios.models.told import APPROXIMATED, DROPPED, Report
 from scenarios.models.usd_opening import ENDINGS
 
 READERS = {"robot": urdf, "mujoco": mjcf, "sdf": sdf}  # by the first element, whatever the ending

@@ -19,8 +19,8 @@ from modular.elements import Array
 from modular.joint import Joint
 from modular.port import Port
 from scenarios.models.groups import Group
+from scenarios.models.import_report import DROPPED, READ, Report
 from scenarios.models.robot import TURNING, Frame, Robot, RobotJoint
-from scenarios.models.told import DROPPED, READ, Report
 
 LENT = 0.05  # of the least second moment of what carries a rotor: what is taken out of it at most
 LENT_MASS = 0.02  # of its mass, for each rotor

@@ -15,10 +15,10 @@ import numpy as np
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.names import missing
+from scenarios.models.import_report import DROPPED, READ, UNUSED, Report
 from scenarios.models.looks import colour_of
 from scenarios.models.markup import Element, shown
 from scenarios.models.robot import LOOPS, TURNING, USUAL_FRICTION, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
-from scenarios.models.told import DROPPED, READ, UNUSED, Report
 from scenarios.models.touching import of_geometry
 from scenarios.models.urdf import turned
 
@@ -77,8 +77,8 @@ class _Reader:
             gravity = world.one("gravity") or gravity
             for inner in world.inside:
                 if inner.tag not in ("model", "gravity"):
-                    fate = DROPPED if inner.tag in ("include", "joint", "frame") else UNUSED
-                    report.tell(fate, inner, "of a world; its models are read")
+                    outcome = DROPPED if inner.tag in ("include", "joint", "frame") else UNUSED
+                    report.tell(outcome, inner, "of a world; its models are read")
         if not models:
             raise root.refuse("it has no <model>; it describes one or more.")
         self.robot = Robot(models[0].attributes.get("name", "").strip(), models[0])

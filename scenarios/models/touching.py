@@ -9,12 +9,12 @@ import numpy as np
 from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from modular.elements import Array
 from modular.errors import ModelError
+from scenarios.models.import_report import APPROXIMATED, DROPPED, READ, Report
 from scenarios.models.looks import found
 from scenarios.models.markup import Element
 from scenarios.models.meshes import read_triangles
 from scenarios.models.mjcf_classes import upright
 from scenarios.models.robot import Frame, Touching
-from scenarios.models.told import APPROXIMATED, DROPPED, READ, Report
 
 # faces, corners of a cube
 OUTWARDS = np.array([x for x in product((-1.0, 0.0, 1.0), repeat=3) if 0 < np.abs(x).sum() != 2])

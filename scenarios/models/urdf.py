@@ -16,10 +16,10 @@ import numpy as np
 from modular.elements import Array
 from modular.errors import ModelError
 from modular.names import missing
+from scenarios.models.import_report import APPROXIMATED, DROPPED, READ, UNUSED, Report
 from scenarios.models.looks import colour_of
 from scenarios.models.markup import Element, shown
 from scenarios.models.robot import LED, LOOPS, MOVING, USUAL_FRICTION, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
-from scenarios.models.told import APPROXIMATED, DROPPED, READ, UNUSED, Report
 from scenarios.models.touching import of_geometry
 
 KINDS = ("fixed", *MOVING)

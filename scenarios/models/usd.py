@@ -15,10 +15,10 @@ import numpy as np
 from components import Solid
 from modular.elements import Array
 from modular.errors import ModelError
+from scenarios.models.import_report import APPROXIMATED, DROPPED, READ, UNUSED, Report
 from scenarios.models.markup import Element, shown
 from scenarios.models.mjcf_writing import row_text, text_of
 from scenarios.models.robot import Frame
-from scenarios.models.told import APPROXIMATED, DROPPED, READ, UNUSED, Report
 from scenarios.models.urdf_writing import roll_pitch_yaw
 from scenarios.models.usd_opening import opened, turn_of
 from scenarios.models.usd_shapes import geometry_of, solid_of, usual_density

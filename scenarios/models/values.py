@@ -15,7 +15,7 @@ from modular.component import Component, Read
 from modular.errors import ModelError
 from modular.names import hint
 from modular.port import Port
-from scenarios.models.document import Node, Told
+from scenarios.models.document import FileProblem, Node
 from scenarios.models.expressions import ExpressionError, Word, whole, worked_out
 from scenarios.models.kinds import Kind, Wanted, kind_of, named, wanted
 from scenarios.models.markup import shown
@@ -200,7 +200,7 @@ def made(kind: Kind, values: Mapping[str, Any], node: Node) -> Any:
 
 def told(error: Exception, node: Node) -> ModelError:
     """What is wrong with a table, in the line of the key that it is about."""
-    if isinstance(error, Told):
+    if isinstance(error, FileProblem):
         return error
     what = str(error)
     if not isinstance(error, ModelError):

@@ -44,9 +44,11 @@ class Balance:
 def balance(run: Run) -> Balance:
     """The energy balance of a run."""
     kinetic = run.kinetic_energy()
-    books = ledgers(run)
-    joints = len(run.joints)  # their books come first
-    of_joints, of_forces = (together(part, len(run)) for part in (books.whole[:joints], books.whole[joints:]))
+    all_ledgers = ledgers(run)
+    joints = len(run.joints)  # their ledgers come first
+    of_joints, of_forces = (
+        together(part, len(run)) for part in (all_ledgers.whole[:joints], all_ledgers.whole[joints:])
+    )
     stored, impacts = of_joints["stored"], of_joints["impact"]
     work = of_forces["work_first"] + of_forces["work_second"] - of_joints["supplied"]  # drives, and bodies that are led
     changed = any(event["kind"] in ("add", "remove") and event["name"] in run.bodies for event in run.events)

@@ -7,22 +7,22 @@ from rich.table import Table
 
 from modular.assembly import Assembly
 from scenarios.models import Imported
-from scenarios.models.told import FATES
+from scenarios.models.import_report import OUTCOMES
 from scenarios.report.summary import count
 from scenarios.terminal import say
 
 
 def print_imported(console: Console, found: Imported, *, full: bool) -> None:
-    """The model, then each fate with its elements; alike ones in one row, or with `full` each by its line."""
+    """The model, then each outcome with its elements; alike ones in one row, or with `full` each by its line."""
     print_model(console, found.assembly)
-    for fate, meaning in FATES.items():
-        counted = found.report.counted()[fate]
+    for outcome, meaning in OUTCOMES.items():
+        counted = found.report.counted()[outcome]
         if not counted:
             continue
-        say(console, f"{fate}: {meaning}", style="italic")
+        say(console, f"{outcome}: {meaning}", style="italic")
         table = Table(box=None, show_header=False, pad_edge=False)
-        if full and fate in ("approximated", "dropped"):
-            for entry in found.report.of(fate):
+        if full and outcome in ("approximated", "dropped"):
+            for entry in found.report.of(outcome):
                 table.add_row(f"line {entry.line}", _plain(f"<{entry.element}>"), _plain(entry.what))
         else:
             for (tag, what), count in sorted(counted.items(), key=lambda item: -item[1]):

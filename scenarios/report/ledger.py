@@ -1,4 +1,4 @@
-"""The picture of the energy book: per joint what it stores, takes, lets go, loses in impacts and leaks, over time."""
+"""The picture of the energy ledger: per joint what it stores, takes, lets go, loses in impacts and leaks, over time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coordinator.record.across import book_of, ledgers, together
+from coordinator.record.across import ledger_of, ledgers, together
 from coordinator.record.run import Run
 from modular.elements import Array
 from modular.ledger import LEDGER
@@ -42,17 +42,19 @@ MANY = 1000
 
 
 def draw(run: Run) -> Figure:
-    """All joints together, then one panel for each of those with most in their book."""
-    books = ledgers(run)
+    """All joints together, then one panel for each of those with most in their ledger."""
+    all_ledgers = ledgers(run)
     kept = [LEDGER.index(line) for line in LINES]
-    scores = _peaks(books.whole[:, :, kept]).sum(axis=1)
-    shown = worst(dict(zip(books, scores.tolist(), strict=True)), MAX_PANELS if len(books) <= MANY else FEW_PANELS)
-    panels: list[tuple[str, Mapping[str, Array]]] = [(name, book_of(books[name])) for name in shown]
-    if len(books) > 1:
-        panels.insert(0, (f"{len(books)} joints together", together(books.whole, len(run))))
-    what = "energy book of the joints"
-    if len(books) > len(shown):
-        what += f" ({len(books) - len(shown)} of {len(books)} not shown on their own)"
+    scores = _peaks(all_ledgers.whole[:, :, kept]).sum(axis=1)
+    shown = worst(
+        dict(zip(all_ledgers, scores.tolist(), strict=True)), MAX_PANELS if len(all_ledgers) <= MANY else FEW_PANELS
+    )
+    panels: list[tuple[str, Mapping[str, Array]]] = [(name, ledger_of(all_ledgers[name])) for name in shown]
+    if len(all_ledgers) > 1:
+        panels.insert(0, (f"{len(all_ledgers)} joints together", together(all_ledgers.whole, len(run))))
+    what = "energy ledger of the joints"
+    if len(all_ledgers) > len(shown):
+        what += f" ({len(all_ledgers) - len(shown)} of {len(all_ledgers)} not shown on their own)"
     if not panels:
         figure = page(run, what, 8.0, 3.0)
         figure.text(0.5, 0.5, "no joints", ha="center")
@@ -63,11 +65,11 @@ def draw(run: Run) -> Figure:
     figure = page(run, what, 4.0 + 4.6 * columns, 0.9 + 2.3 * rows)
     grid = figure.add_gridspec(rows, columns)
     axes: list[Axes] = []
-    for k, (name, book) in enumerate(panels):
+    for k, (name, ledger) in enumerate(panels):
         row, column = divmod(k + odd, columns) if k else (0, 0)
         place = grid[0, :] if odd and k == 0 else grid[row, column]
         panel = figure.add_subplot(place, sharex=axes[0] if axes else None)
-        _panel(run, panel, book)
+        _panel(run, panel, ledger)
         panel.set_title(name, fontsize=9.5, loc="left", pad=15 if run.events and row == 0 else 4)
         panel.tick_params(labelbottom=row == rows - 1 or (odd and k == 0))
         if row == rows - 1:
@@ -79,19 +81,19 @@ def draw(run: Run) -> Figure:
     return figure
 
 
-def _peaks(books: Array) -> Array:
-    """The largest of each line of each book, (books, lines)."""
-    return np.asarray(np.where(np.isfinite(books), np.abs(books), 0.0).max(axis=1, initial=0.0))
+def _peaks(all_ledgers: Array) -> Array:
+    """The largest of each line of each ledger, (ledgers, lines)."""
+    return np.asarray(np.where(np.isfinite(all_ledgers), np.abs(all_ledgers), 0.0).max(axis=1, initial=0.0))
 
 
-def _panel(run: Run, panel: Axes, book: Mapping[str, Array]) -> None:
-    factor, unit = prefix(max(peak(book[line]) for line in LINES), "J")
+def _panel(run: Run, panel: Axes, ledger: Mapping[str, Array]) -> None:
+    factor, unit = prefix(max(peak(ledger[line]) for line in LINES), "J")
     for name, colour in LINES.items():
-        if not peak(book[name]):
+        if not peak(ledger[name]):
             continue
-        time, values = thin(run.time, book[name])
+        time, values = thin(run.time, ledger[name])
         style = "--" if name == "leaked" else "-"
-        final = book[name][np.isfinite(book[name])][-1]
+        final = ledger[name][np.isfinite(ledger[name])][-1]
         label = f"{name} {quantity(final, 'J')}".replace("-", "−")
         panel.plot(time, factor * values, color=colour, linewidth=1.2, linestyle=style, label=label)
     dress(panel, f"energy [{unit}]")

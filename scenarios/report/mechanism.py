@@ -49,7 +49,7 @@ def _bones(run: Run, body: str, at: Indices, places: Places | None) -> Array:
         return _along(described, [array[at] for array in run.state(body)])
     if isinstance(described, Subassembly):
         state = [array[at] for array in run.state(body)]
-        return np.concatenate([_piece(described, name, state) for name in described.pieces], axis=1)
+        return np.concatenate([_piece(described, name, state) for name in described.inner_bodies], axis=1)
     names = [f"{body}.{port}" for port in described.port_names]
     ports = [run.position(name)[at] if places is None else places[name] for name in names]
     if len(ports) == 2:
@@ -74,7 +74,9 @@ def _along(body: Body, state: list[Array]) -> Array:
 
 def _piece(body: Subassembly, name: str, state: list[Array]) -> Array:
     """A body inside as one stroke, lifted (NaN) at its end."""
-    ports = [body.port_motion(f"{name}.{port}", state[0], state[1], state[2])[0] for port in body.pieces[name].ports]
+    ports = [
+        body.port_motion(f"{name}.{port}", state[0], state[1], state[2])[0] for port in body.inner_bodies[name].ports
+    ]
     centre = body.port_motion(f"{name}.", state[0], state[1], state[2])[0]
     gap = np.full_like(centre, np.nan)
     points = [*ports, gap] if len(ports) == 2 else [point for port in ports for point in (centre, port, gap)]
@@ -86,16 +88,16 @@ def stroke(run: Run, bodies: list[str], at: Indices) -> Array:
     places = port_places(run, at)
     rows = places.rows
     points = np.concatenate([places.whole, np.full_like(places.whole[:1], np.nan)])  # the last lifts the pen
-    shaped, pieces, lines = touching(run), [], list[int]()
+    shaped, inner_bodies, lines = touching(run), [], list[int]()
     for body in bodies:
         described = run.bodies[body]
         ports = described.port_names
         if len(ports) == 2 and not (body in shaped or described.skeleton or isinstance(described, Subassembly)):
             lines += (rows[f"{body}.{ports[0]}"], rows[f"{body}.{ports[1]}"], -1)
             continue
-        pieces += [_drawn(points, lines), outline(run, body, at, places)]
+        inner_bodies += [_drawn(points, lines), outline(run, body, at, places)]
         lines = [-1]
-    return np.concatenate([*pieces, _drawn(points, lines)], axis=1)
+    return np.concatenate([*inner_bodies, _drawn(points, lines)], axis=1)
 
 
 def _drawn(points: Array, lines: list[int]) -> Array:
@@ -112,9 +114,9 @@ def _drawn(points: Array, lines: list[int]) -> Array:
 
 
 @once
-def joint_spells(run: Run) -> dict[str, list[tuple[int, str, tuple[str, ...]]]]:
+def joint_lifetimes(run: Run) -> dict[str, list[tuple[int, str, tuple[str, ...]]]]:
     """Per joint, from which tick on it had which class and held which ports; what was not recorded is left out."""
-    spells: dict[str, list[tuple[int, str, tuple[str, ...]]]] = {
+    lifetimes: dict[str, list[tuple[int, str, tuple[str, ...]]]] = {
         name: [(0, data["class"], tuple(data["between"]))] for name, data in run.model["joints"].items()
     }
     planned: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
@@ -131,13 +133,13 @@ def joint_spells(run: Run) -> dict[str, list[tuple[int, str, tuple[str, ...]]]]:
         kind, ports = (waiting.pop(0) if len(waiting) > 1 else waiting[0]) if waiting else ("", ())
         kind, ports = event.get("class", kind), tuple(event.get("between", ports))
         if ports:
-            spells.setdefault(event["name"], []).append((event["tick"], kind, ports))
-    return spells
+            lifetimes.setdefault(event["name"], []).append((event["tick"], kind, ports))
+    return lifetimes
 
 
 def joint_classes(run: Run) -> dict[str, str]:
     """The last known class of each joint, such as "components:Revolute"; empty where it was not recorded."""
-    return {name: spells[-1][1] for name, spells in joint_spells(run).items()}
+    return {name: lifetimes[-1][1] for name, lifetimes in joint_lifetimes(run).items()}
 
 
 def exists(run: Run, joint: str) -> Flags:
@@ -149,12 +151,12 @@ def joint_points(run: Run, at: Indices, only: Container[str] | None = None) -> d
     """Where joints are at some samples, NaN while they do not exist, (samples, d); all, or those that are named."""
     points: dict[str, Array] = {}
     present, places = joints_there(run), port_places(run, at)
-    for name, spells in joint_spells(run).items():
+    for name, lifetimes in joint_lifetimes(run).items():
         if name not in present or (only is not None and name not in only):
             continue
         there = np.isfinite(present[name][at])
         place = np.full((len(at), dimension(run)), np.nan)
-        for rows, ports in _rows_of(spells, run.ticks[at]):
+        for rows, ports in _rows_of(lifetimes, run.ticks[at]):
             port = next((p for p in reversed(ports) if p != GROUND), None)
             if port is not None:
                 place[rows] = places[port][rows]
@@ -165,7 +167,9 @@ def joint_points(run: Run, at: Indices, only: Container[str] | None = None) -> d
 
 def on_ground(run: Run) -> set[str]:
     """Joints that hold something to the ground."""
-    return {name for name, spells in joint_spells(run).items() if any(GROUND in ports for _, _, ports in spells)}
+    return {
+        name for name, lifetimes in joint_lifetimes(run).items() if any(GROUND in ports for _, _, ports in lifetimes)
+    }
 
 
 def stay(points: Array, extent: float) -> bool:
@@ -182,13 +186,13 @@ def free_ports(run: Run, at: Indices) -> dict[str, Flags]:
     there = joints_there(run)
     present, ticks = np.isfinite(there.whole[:, at]), run.ticks[at]
     always: list[tuple[tuple[str, ...], int]] = []  # ports, and joints that hold them from the start on
-    spells_of = joint_spells(run)
+    lifetimes_of = joint_lifetimes(run)
     for k, name in enumerate(there):
-        spells = spells_of.get(name, [])
-        if len(spells) == 1 and spells[0][0] == 0:
-            always.append((spells[0][2], k))
+        lifetimes = lifetimes_of.get(name, [])
+        if len(lifetimes) == 1 and lifetimes[0][0] == 0:
+            always.append((lifetimes[0][2], k))
             continue
-        for rows, ports in _rows_of(spells, ticks):
+        for rows, ports in _rows_of(lifetimes, ticks):
             for port in ports:
                 held[number.get(port, -1), rows] |= present[k, rows]
     if always:
@@ -199,10 +203,10 @@ def free_ports(run: Run, at: Indices) -> dict[str, Flags]:
     return {names[k]: loose[k] for k in np.flatnonzero(loose.any(axis=1))}
 
 
-def _rows_of(spells: list[tuple[int, str, tuple[str, ...]]], ticks: Indices) -> list[tuple[slice, tuple[str, ...]]]:
-    """Which samples fall into which spell."""
-    starts = [bisect.bisect_left(ticks.tolist(), tick) for tick, _, _ in spells] + [len(ticks)]
-    return [(slice(starts[k], starts[k + 1]), ports) for k, (_, _, ports) in enumerate(spells)]
+def _rows_of(lifetimes: list[tuple[int, str, tuple[str, ...]]], ticks: Indices) -> list[tuple[slice, tuple[str, ...]]]:
+    """Which samples fall into which lifetime."""
+    starts = [bisect.bisect_left(ticks.tolist(), tick) for tick, _, _ in lifetimes] + [len(ticks)]
+    return [(slice(starts[k], starts[k + 1]), ports) for k, (_, _, ports) in enumerate(lifetimes)]
 
 
 # --- paths -----------------------------------------------------------------------------------------------------------
@@ -219,7 +223,7 @@ def paths(run: Run, most: int) -> tuple[dict[str, Array], int]:
     ranges = travels(places)
     most_travelled = max(ranges.values(), default=0.0)
     rows = places.rows
-    pairs = [ports for spells in joint_spells(run).values() for _, _, ports in spells if GROUND not in ports]
+    pairs = [ports for lifetimes in joint_lifetimes(run).values() for _, _, ports in lifetimes if GROUND not in ports]
     first, second = (places.whole[[rows[ports[side]] for ports in pairs]] for side in (0, 1))
     apart = np.abs(first - second).max(axis=(1, 2), initial=0.0)  # NaN where one was not there
     doubles: set[str] = set()

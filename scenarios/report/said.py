@@ -36,7 +36,7 @@ def said_already() -> Iterator[None]:
 
 def tell_unseen(console: Console, model: Assembly, steps: Sequence[float]) -> None:
     """What is over, or has swung, before some of these steps see what it does: a line each, before many runs."""
-    from coordinator.checks.foretelling import MIN_STEPS_PER_SWING, fastest, following, unfollowed_words, unseen_words
+    from coordinator.checks.run_warnings import MIN_STEPS_PER_SWING, fastest, following, unfollowed_words, unseen_words
     from scenarios.report.page import quantity
     from scenarios.terminal import say
 

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from coordinator.record.across import internal_errors, joint_forces, joint_gaps, joint_turns, ledgers, reading
 from coordinator.record.at_a_glance import leaked_within
-from coordinator.record.ever import Ever
+from coordinator.record.lifetimes import Ever
 from coordinator.record.run import Run
 from coordinator.record.turning import anything_acts, coordinates, efforts, some_samples
 from modular.elements import Array
@@ -99,12 +99,12 @@ def overview(run: Run) -> dict[str, str]:
             f"{seconds:.3g} s, {ticks * run.dt / seconds:.2g} × real time, "
             f"{1e6 * seconds / ticks / max(len(run.bodies), 1):.2g} µs per body and step"
         )
-    book = balance(run)
+    ledger = balance(run)
     for name, k in (("energy at the start", 0), ("energy at the end", -1)):
         lines[name] = (
-            f"{_joules(book.total[k])} (kinetic {_joules(book.kinetic[k])}, potential {_joules(book.potential[k])})"
+            f"{_joules(ledger.total[k])} (kinetic {_joules(ledger.kinetic[k])}, potential {_joules(ledger.potential[k])})"
         )
-    lines["energy drift"] = drift_text(book)
+    lines["energy drift"] = drift_text(ledger)
     leaks = leaked_within(run)
     if leaks:
         shown = worst({name: abs(value) for name, value in leaks.items()}, MAX_LEAKS)
@@ -140,22 +140,22 @@ def estimate_text(run: Run) -> str:
     )
 
 
-def drift_text(book: Balance) -> str:
+def drift_text(ledger: Balance) -> str:
     """How well energy is kept, where that means something."""
-    if book.changed:
+    if ledger.changed:
         return "not judged: bodies were added or removed on the way"
-    if book.scale == 0.0:
+    if ledger.scale == 0.0:
         return "not judged: nothing moves"
     taken = [
         name
-        for name, series in (("the work of forces", book.work), ("losses in impacts", book.impacts))
+        for name, series in (("the work of forces", ledger.work), ("losses in impacts", ledger.impacts))
         if peak(series)
     ]
     apart = f", {' and '.join(taken)} taken out" if taken else ""
-    largest = peak(book.drift)
-    if book.scale < REST_ENERGY_SHARE * max(peak(book.total), largest):
+    largest = peak(ledger.drift)
+    if ledger.scale < REST_ENERGY_SHARE * max(peak(ledger.total), largest):
         return f"at most {quantity(largest, 'J')}: nothing moves{apart}"
-    share = f"{largest / book.scale:.2g} of the largest kinetic energy ({_joules(book.scale)})"
+    share = f"{largest / ledger.scale:.2g} of the largest kinetic energy ({_joules(ledger.scale)})"
     return f"at most {quantity(largest, 'J')}, {share}{apart}"
 
 
@@ -245,8 +245,8 @@ def _range(values: Array) -> tuple[float, float]:
 
 
 def _ledger(run: Run) -> Table:
-    books = ledgers(run)
-    last = _last(books.whole)
+    all_ledgers = ledgers(run)
+    last = _last(all_ledgers.whole)
     supplied = last[:, LEDGER.index("supplied")]
     names = (
         "stored",
@@ -257,13 +257,13 @@ def _ledger(run: Run) -> Table:
         "leaked",
     )
     final = last[:, [LEDGER.index(name) for name in names]]
-    score = dict(zip(books, np.abs(final[:, 1:]).max(axis=1).tolist(), strict=True))
+    score = dict(zip(all_ledgers, np.abs(final[:, 1:]).max(axis=1).tolist(), strict=True))
     what = "joints and forces" if run.forces else "the joints"
-    table = plain_table(f"Energy book of {what} at the end [J]{_left_out(len(final), 'largest first')}", "name")
+    table = plain_table(f"energy ledger of {what} at the end [J]{_left_out(len(final), 'largest first')}", "name")
     for name in names:
         table.add_column(Text(name), justify="right", no_wrap=True)
     for joint in sorted(worst(score, MAX_ROWS), key=lambda joint: -score[joint]):
-        table.add_row(Text(joint), *(Text(_number(value)) for value in final[books.rows[joint]].tolist()))
+        table.add_row(Text(joint), *(Text(_number(value)) for value in final[all_ledgers.rows[joint]].tolist()))
     if len(final) > 1:
         table.add_section()
         total = [_number(value) for value in np.cumsum(final, axis=0)[-1].tolist()]
@@ -361,15 +361,15 @@ def _joules(value: float) -> str:
     return "0 J" if value == 0 else f"{value:.6g} J"
 
 
-def _last(books: Array) -> Array:
-    """The last number of each line of books, (books, n, lines) to (books, lines); 0 where there is none."""
-    if not books.shape[1]:
-        return np.zeros((len(books), books.shape[2]))
-    found: Array = books[:, -1].copy()
-    for book in np.flatnonzero(~np.isfinite(found).all(axis=1)):  # who went before the end
-        there = np.isfinite(books[book])
+def _last(all_ledgers: Array) -> Array:
+    """The last number of each line of ledgers, (ledgers, n, lines) to (ledgers, lines); 0 where there is none."""
+    if not all_ledgers.shape[1]:
+        return np.zeros((len(all_ledgers), all_ledgers.shape[2]))
+    found: Array = all_ledgers[:, -1].copy()
+    for ledger in np.flatnonzero(~np.isfinite(found).all(axis=1)):  # who went before the end
+        there = np.isfinite(all_ledgers[ledger])
         back = len(there) - 1 - np.argmax(there[::-1], axis=0)
-        found[book] = books[book][back, np.arange(books.shape[2])]
+        found[ledger] = all_ledgers[ledger][back, np.arange(all_ledgers.shape[2])]
     return np.where(np.isfinite(found), found, 0.0)
 
 

@@ -62,9 +62,9 @@ def quality(run: Run) -> dict[str, Any]:
         gap = max(gap, peak(magnitude(error[:, :split])) if split else 0.0)
         turn = max(turn, peak(magnitude(error[:, split:])) if error.shape[1] > split else 0.0)
     internal = max((peak(run.internal_violation(body)) for body in run.bodies), default=0.0)
-    book = balance(run)
-    drift = None if book.changed else peak(book.drift)
-    share = drift / book.scale if drift is not None and book.scale > 0 else None
+    ledger = balance(run)
+    drift = None if ledger.changed else peak(ledger.drift)
+    share = drift / ledger.scale if drift is not None and ledger.scale > 0 else None
     return {"gap": gap, "turn": turn, "internal": internal, "drift": drift, "drift_share": share}
 
 

@@ -62,7 +62,7 @@ def convergence(study: Study) -> Figure | None:
             draw_curve(panel, k, [(row.case.dt, value) for row in curve if (value := row.visible(measure))], line)
         name_steps(panel, study.grid.steps)
         error_axis(panel, label)
-        cross_out(panel, [[row.case.dt for row in curve if row.fate] for curve in curves])
+        cross_out(panel, [[row.case.dt for row in curve if row.failure] for curve in curves])
     legend_beside(figure, handles)
     return figure
 
@@ -105,7 +105,7 @@ def sweep(study: Study) -> Figure | None:
         panel.set_xlabel(name)
         error_axis(panel, ERROR)
         name_values(panel, sorted({value for pairs in groups.values() for value, _ in pairs}))
-        cross_out(panel, [[value for value, row in pairs if row.fate] for pairs in groups.values()])
+        cross_out(panel, [[value for value, row in pairs if row.failure] for pairs in groups.values()])
         legend_beside(panel, entries[name])
     return figure
 
@@ -123,7 +123,7 @@ def _curves(study: Study) -> list[list[Row]]:
 
 
 def _entry(k: int, curve: list[Row], note: str) -> Line2D:
-    lost = sum(1 for row in curve if row.fate)
+    lost = sum(1 for row in curve if row.failure)
     notes = [note] * bool(note) + [f"× lost at {lost} of {len(curve)} steps"] * bool(lost)
     return handle(k, "\n".join([wrapped(curve[0].variant.coupling), *notes]))
 
@@ -131,7 +131,7 @@ def _entry(k: int, curve: list[Row], note: str) -> Line2D:
 def _remarks(study: Study) -> list[Line2D]:
     """What is not drawn."""
     drawable = [curve for curve in study.curves if any(row.visible("error") for row in curve)]
-    lost = [curve for curve in study.curves if all(row.fate for row in curve)]
+    lost = [curve for curve in study.curves if all(row.failure for row in curve)]
     texts = [f"{len(lost)} of {len(study.curves)} couplings:\nlost at every step"] if lost else []
     if len(drawable) > MAX_CURVES:
         texts.append(f"{len(drawable) - MAX_CURVES} more couplings:\nsee study.csv")
@@ -154,7 +154,7 @@ def _groups(study: Study, name: str) -> Groups:
 
 
 def _group(k: int, label: str, pairs: list[tuple[float, Row]]) -> Line2D:
-    lost = sum(1 for _, row in pairs if row.fate)
+    lost = sum(1 for _, row in pairs if row.failure)
     return handle(k, "\n".join([wrapped(label), *([f"× lost at {lost} of {len(pairs)} values"] * bool(lost))]))
 
 

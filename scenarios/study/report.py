@@ -72,7 +72,7 @@ def markdown(study: Study, pictures: Sequence[str], notes: Sequence[str], comman
 
 def _ends(study: Study) -> list[str]:
     """Why cases did not come to their end."""
-    messages = dict.fromkeys(row.result["message"] for row in study.rows if row.fate)
+    messages = dict.fromkeys(row.result["message"] for row in study.rows if row.failure)
     return ["Cases that did not finish:", "", *(f"- {message}" for message in messages), ""] if messages else []
 
 

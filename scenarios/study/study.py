@@ -36,7 +36,7 @@ class Row:
         return None if value is None or value < ROUNDING_LEVEL else value
 
     @property
-    def fate(self) -> str:
+    def failure(self) -> str:
         """How it ended, where it did not come to its end."""
         if self.result["outcome"] == "diverged":
             return f"diverged at {self.result['diverged_at']:.4g} s"

@@ -73,7 +73,7 @@ def cells(study: Study, row: Row) -> list[str]:
     shown = {
         "coupling": row.variant.coupling,
         "Δt": quantity(row.case.dt, "s"),
-        "error": row.fate or _quantity(row.value("error"), "m"),
+        "error": row.failure or _quantity(row.value("error"), "m"),
         "at the end": _quantity(row.value("final_error"), "m"),
         "joint gap": _quantity(row.value("gap"), "m"),
         "direction error": _quantity(row.value("turn"), ""),
@@ -120,7 +120,7 @@ def _swept_table(study: Study, curves: list[list[Row]]) -> Iterator[RenderableTy
             words = [row.variant.base] * several + [row.variant.values.get(name, "–") for name in study.sweeps]
             words += cells(study, row)[1:]
             words += [("–" if fit is None else f"{fit.order:.2f}") if row is curve[-1] else ""] * ordered
-            sheet.add(words, "yellow" if row.fate else "")
+            sheet.add(words, "yellow" if row.failure else "")
     yield sheet
 
 
@@ -133,7 +133,7 @@ def _tables(study: Study, curves: list[list[Row]]) -> Iterator[RenderableType]:
         yield Text.assemble((curve[0].variant.coupling, "bold"), note)
         sheet = Sheet([], names, widths)
         for row in curve:
-            sheet.add(lines[id(row)], "yellow" if row.fate else "")
+            sheet.add(lines[id(row)], "yellow" if row.failure else "")
         yield sheet
 
 

@@ -13,8 +13,8 @@ import pytest
 import scenarios
 from coordinator import BlackBox, Glued, Simulation
 from coordinator.distributed.transports.addresses import SocketFolder
-from coordinator.distributed.transports.direct_line import MAX_LINE_BYTES, DirectLine, LineDoor, LineLost, beside
-from coordinator.distributed.workers.direct_calls import Answering, Asking
+from coordinator.distributed.transports.direct_line import MAX_LINE_BYTES, DirectLine, LineListener, LineLost, beside
+from coordinator.distributed.workers.direct_calls import CallClient, CallServer
 from coordinator.distributed.workers.forms import HEAD, MAX_FORMS, UNKEPT, Listener, Sender
 from coordinator.distributed.workers.remote_channel import RpcServer, _as_payload, _from_payload
 from modular import Assembly, ModelError
@@ -131,17 +131,17 @@ def test_there_is_a_door_only_where_nobody_else_may_enter(mailbox, tmp_path):
     assert beside(mailbox) and not beside("tcp://127.0.0.1:5555") and not beside("")
     tmp_path.chmod(0o755)
     assert not beside(f"ipc://{tmp_path}/m") and DirectLine.towards(f"ipc://{tmp_path}/m", "x", 0.1) is None
-    assert LineDoor("tcp://127.0.0.1:5555", 0.1).comers() == {}
-    door = LineDoor(mailbox, 0.1)
+    assert LineListener("tcp://127.0.0.1:5555", 0.1).comers() == {}
+    listener = LineListener(mailbox, 0.1)
     path = Path(beside(mailbox))
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    door.close()
+    listener.close()
     assert not path.exists()
 
 
 def test_who_does_not_say_who_he_is_stays_outside(mailbox):
     """And others come in all the same; what is too long or breaks off ends its own line."""
-    door = LineDoor(mailbox, 0.05)
+    listener = LineListener(mailbox, 0.05)
     strangers = [socket.socket(socket.AF_UNIX) for _ in range(3)]
     for stranger in strangers:
         stranger.connect(beside(mailbox))
@@ -149,7 +149,7 @@ def test_who_does_not_say_who_he_is_stays_outside(mailbox):
     strangers[2].sendall(b"\x05")
     strangers[2].close()
     line = DirectLine.towards(mailbox, "worker/1", 0.05)
-    found = door.comers()
+    found = listener.comers()
     assert list(found) == [b"worker/1"]
     found[b"worker/1"].send(b"x" * MAX_LINE_BYTES)
     assert line.receive() == b"x" * MAX_LINE_BYTES
@@ -160,14 +160,14 @@ def test_who_does_not_say_who_he_is_stays_outside(mailbox):
     found[b"worker/1"].close()
     with pytest.raises(LineLost):
         line.receive()
-    for one in (*strangers, line, door):
+    for one in (*strangers, line, listener):
         one.close()
 
 
 def test_an_answer_too_long_for_a_line_is_told_to_be_fetched(mailbox):
-    door = LineDoor(mailbox, 0.5)
-    answering = Answering(DirectLine.towards(mailbox, "w", 0.5))
-    asking = Asking(door.comers()[b"w"])
+    listener = LineListener(mailbox, 0.5)
+    answering = CallServer(DirectLine.towards(mailbox, "w", 0.5))
+    asking = CallClient(listener.comers()[b"w"])
     assert not asking.ask(1, "state", {"x": np.zeros(MAX_LINE_BYTES)})
     for number, length in ((2, 3), (3, MAX_LINE_BYTES), (4, 3)):
         assert asking.ask(number, "state", {"key": "k"})
@@ -175,17 +175,17 @@ def test_an_answer_too_long_for_a_line_is_told_to_be_fetched(mailbox):
         answering.say(number, "", np.zeros(length))
         how, answer = asking.answer(number)
         assert (how == 2 and answer is None) if length == MAX_LINE_BYTES else answer.shape == (3,)
-    for one in (answering.line, asking, door):
+    for one in (answering.line, asking, listener):
         one.close()
 
 
 def test_one_question_by_both_ways_is_done_once(mailbox):
     """Whoever misses the answer along a line asks through the mailbox, with the same number."""
-    server, door = RpcServer(), LineDoor(mailbox, 0.5)
+    server, listener = RpcServer(), LineListener(mailbox, 0.5)
     done = []
     server.stack_host.dispatch = lambda method, said: done.append(method) or {"n": len(done)}
-    answering = Answering(DirectLine.towards(mailbox, "w", 0.5))
-    asking = Asking(door.comers()[b"w"])
+    answering = CallServer(DirectLine.towards(mailbox, "w", 0.5))
+    asking = CallClient(listener.comers()[b"w"])
     asking.ask(5, "save", {})
     thread = threading.Thread(target=server.serve, args=(answering,), kwargs={"wait": True})
     thread.start()
@@ -195,7 +195,7 @@ def test_one_question_by_both_ways_is_done_once(mailbox):
 
     again = server.handle(Message(("call", {"number": 5, "method": "save", "most": 1 << 20}, _as_payload({}), b"")))
     assert done == ["save"] and _from_payload(again[2]) == {"n": 1}
-    for one in (answering.line, asking, door):
+    for one in (answering.line, asking, listener):
         one.close()
 
 
@@ -227,7 +227,7 @@ def expected():
 @pytest.mark.parametrize("heard", [True, False])
 def test_a_line_that_is_cut_in_a_run_changes_no_bit(monkeypatch, expected, heard):
     """After a question was heard or before; from then on the mailbox serves."""
-    asked, plain = [], Asking.ask
+    asked, plain = [], CallClient.ask
 
     def ask(self, number, method, said):
         asked.append(method)
@@ -238,7 +238,7 @@ def test_a_line_that_is_cut_in_a_run_changes_no_bit(monkeypatch, expected, heard
             self.line._end.shutdown(socket.SHUT_RD)
         return found
 
-    monkeypatch.setattr(Asking, "ask", ask)
+    monkeypatch.setattr(CallClient, "ask", ask)
     with Simulation(pendulum(boxed), 1e-3, Glued(), workers={"plant": ["lower"], "rest": ["upper"]}) as simulation:
         found = simulation.run(0.03).position("lower.end")
     assert np.array_equal(found, expected)

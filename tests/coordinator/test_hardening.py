@@ -10,7 +10,7 @@ import scenarios
 from campaign import named
 from components import AirDrag, RigidBody
 from coordinator import Glued, Penalty, Relaxed, Simulation, StabilityWarning
-from coordinator.checks import foretelling
+from coordinator.checks import run_warnings
 from modular import Assembly
 
 QUADRATIC, MASS = 10.0, 1e-3
@@ -46,9 +46,9 @@ def test_looking_changes_no_bit(coupling, monkeypatch):
             return simulation.run(0.3).digest
 
     looked = []
-    seen = foretelling.hardened
-    monkeypatch.setattr(foretelling, "hardened", lambda simulation: looked.append(simulation.tick) or seen(simulation))
+    seen = run_warnings.hardened
+    monkeypatch.setattr(run_warnings, "hardened", lambda simulation: looked.append(simulation.tick) or seen(simulation))
     with_looks = digest()
     assert len(looked) > 5
-    monkeypatch.setattr(foretelling, "hardened", lambda simulation: {})
+    monkeypatch.setattr(run_warnings, "hardened", lambda simulation: {})
     assert digest() == with_looks

@@ -82,9 +82,9 @@ def test_every_series_has_one_value_per_tick_even_where_a_name_is_used_again(tmp
         run = kept(simulation.run(0.04), tmp_path)
     for pieces in series_of(run.segments).values():
         assert (np.diff(np.concatenate([ticks for ticks, _ in pieces])) > 0).all()
-    books = series_of(run.segments)["elbow", "ledger"]
+    ledgers = series_of(run.segments)["elbow", "ledger"]
     np.testing.assert_array_equal(
-        np.concatenate([values for _, values in books]), np.stack(list(run.ledger("elbow").values()), axis=1)
+        np.concatenate([values for _, values in ledgers]), np.stack(list(run.ledger("elbow").values()), axis=1)
     )
     assert first_difference(run, rerun(run)) is None
 

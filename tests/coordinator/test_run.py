@@ -211,10 +211,10 @@ def test_tables_of_all_joints_and_forces_say_what_each_says_alone():
         assert set(table) == set(run.joints)
         for joint, sizes in table.items():
             assert np.allclose(sizes, np.linalg.norm(alone(joint), axis=1), rtol=1e-14, atol=0.0, equal_nan=True)
-    books = across.ledgers(run)
-    assert list(books) == [*run.joints, *run.forces]
-    for name, book in books.items():
-        for line, series in across.book_of(book).items():
+    ledgers = across.ledgers(run)
+    assert list(ledgers) == [*run.joints, *run.forces]
+    for name, ledger in ledgers.items():
+        for line, series in across.ledger_of(ledger).items():
             assert np.array_equal(series, run.ledger(name)[line], equal_nan=True)
     at = np.array([0, 150, 210, 299])
     for port, place in across.port_places(run, at).items():

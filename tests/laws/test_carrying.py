@@ -10,7 +10,7 @@ import scenarios
 from campaign import first_of, more
 from components import Fixed, Load, PointOnLine, Prismatic, Revolute, RigidBody, Rod, Spherical
 from coordinator import Glued, Run, Simulation, StabilityWarning, beyond, examine
-from coordinator.checks.carrying import bear
+from coordinator.checks.load_stiffness import bear
 from coordinator.couplings.compositions import LIMITS
 from modular import Apply, Assembly, Diverged
 from random_assemblies import random_assembly

@@ -281,10 +281,10 @@ def test_an_impact_is_one_impulse_of_all_joints():
         before = simulation.recorded.energy[0]
         simulation.join("weld", Fixed(), "ground", "lower.end")
         run = simulation.run(0.01)
-        book = {name: simulation.ledger(name) for name in ("pivot", "elbow", "weld")}
+        ledger = {name: simulation.ledger(name) for name in ("pivot", "elbow", "weld")}
     assert run.energy[-1] == pytest.approx(0.0, abs=1e-12)
-    assert sum(line["impact"] for line in book.values()) == pytest.approx(before, rel=1e-9)
-    assert all(abs(sum(line.values())) < 1e-12 for line in book.values())
+    assert sum(line["impact"] for line in ledger.values()) == pytest.approx(before, rel=1e-9)
+    assert all(abs(sum(line.values())) < 1e-12 for line in ledger.values())
 
 
 def test_conditions_are_located_between_ticks():

@@ -176,7 +176,7 @@ ON_SLOPES = {  # friction, shape, share of m R^2 in the inertia, acceleration ov
 @both
 @pytest.mark.parametrize("how", ON_SLOPES)
 def test_what_starts_in_contact_is_carried_and_rubbed_from_the_first_tick(coupling, dimension, how):
-    """Second order from rest on, as if the floor had borne it before; no blow, and the books tell what friction takes.
+    """Second order from rest on, as if the floor had borne it before; no blow, and the ledgers tell what friction takes.
 
     A floor that had to be pressed first let it fall for two ticks and slide meanwhile: 1.3 % of the way at 1 ms, of first order.
     """
@@ -259,10 +259,10 @@ def test_two_balls_part_with_their_restitution_and_keep_their_momentum(coupling,
     np.testing.assert_allclose(other - one, (2.0 * restitution, 0.0, 0.0), atol=1e-9)
     np.testing.assert_allclose(MASS * one + 3.0 * other, (2.0 * MASS, 0.0, 0.0), atol=1e-12)
     lost = 0.5 * (1.0 - restitution**2) * 2.0**2 / (1.0 / MASS + 1.0 / 3.0)
-    book = {line: series[-1] for line, series in run.ledger("blow").items()}
+    ledger = {line: series[-1] for line, series in run.ledger("blow").items()}
     np.testing.assert_allclose(run.energy[0] - run.energy[-1], lost, atol=1e-9)
-    np.testing.assert_allclose(book["dissipated"], lost, atol=1e-9)
-    assert abs(book["leaked"]) < 1e-9
+    np.testing.assert_allclose(ledger["dissipated"], lost, atol=1e-9)
+    assert abs(ledger["leaked"]) < 1e-9
 
 
 def test_the_scenarios_are_what_they_say():
@@ -315,9 +315,9 @@ def test_the_books_of_a_damped_contact_close(coupling, friction):
         model.apply("floor", law, "ground", "ball.G")
         with Simulation(model, dt, coupling) as simulation:
             run = simulation.run(0.45)
-        book = run.ledger("floor")
+        ledger = run.ledger("floor")
         assert run.energy[0] - run.energy[-1] > 1.0
-        left.append(abs(book["leaked"][-1]) / book["dissipated"][-1])
+        left.append(abs(ledger["leaked"][-1]) / ledger["dissipated"][-1])
     assert left[0] < 5e-2 and left[1] < 1e-3, left
 
 

@@ -141,9 +141,9 @@ def test_a_joint_cut_and_made_again_is_the_same_physics_under_every_coupling(nam
     momentum = sum(fine.bodies[name].momentum(*fine.state(name)[:2]) for name in fine.bodies)
     weight = np.outer(fine.time, (0.0, 0.0, -1.3 * references.G))
     assert np.abs(momentum - momentum[0] - weight).max() < 1e-11
-    # every line of the books is that of the exact run, to what the scheme errs; the blow takes 1.1 J
-    books, true = fine.balance(), exact.balance()
+    # every line of the ledgers is that of the exact run, to what the scheme errs; the blow takes 1.1 J
+    ledgers, true = fine.balance(), exact.balance()
     for line in ("change", "stored", "released", "impact"):
-        assert books[line][-1] == pytest.approx(true[line][-1], abs=50.0 * errors[1])  # [J] of [m]
-    assert max(np.abs(books[line]).max() for line in ("leaked", "internal")) < 50.0 * errors[1]
+        assert ledgers[line][-1] == pytest.approx(true[line][-1], abs=50.0 * errors[1])  # [J] of [m]
+    assert max(np.abs(ledgers[line]).max() for line in ("leaked", "internal")) < 50.0 * errors[1]
     assert true["impact"][-1] > 1.0

@@ -90,10 +90,12 @@ def test_a_pendulum_on_a_bearing_that_is_led_around_moves_as_lagrange_says(coupl
     for dt in steps:
         with Simulation(shaken(), dt, coupling) as simulation:
             run = simulation.run(1.6)
-            book = simulation.ledger("drive")
+            ledger = simulation.ledger("drive")
         errors.append(np.abs(run.position("rod.end") - tip_of_shaken(run.time))[run.time >= 0.8].max())
-        leaks.append(abs(book["leaked"]))
-        assert run.energy[-1] - run.energy[0] == pytest.approx(-book["supplied"], abs=20 * errors[-1] * G + 50 * dt**2)
+        leaks.append(abs(ledger["leaked"]))
+        assert run.energy[-1] - run.energy[0] == pytest.approx(
+            -ledger["supplied"], abs=20 * errors[-1] * G + 50 * dt**2
+        )
     assert references.orders(errors).min() >= order - 0.15
     assert errors[-1] < error
     assert references.orders(leaks).min() >= min(order, 2) - 0.2  # Runge and Kutta's books are those of trapezes
@@ -192,12 +194,12 @@ def test_a_drive_made_on_the_way_begins_where_its_bodies_stand():
         before = simulation.recorded.position("upper.end")[-1]
         simulation.join("again", DrivenRotation(Sine(0.5, 1.0), axis=(0, 1, 0)), "ground", "upper.start")
         run = simulation.run(0.4)
-        book = simulation.ledger("again")
+        ledger = simulation.ledger("again")
     angle = np.arctan2(-run.position("upper.end")[:, 2], run.position("upper.end")[:, 0])
     due = 0.5 * (np.sin(2 * np.pi * run.time) - np.sin(2 * np.pi * 0.15)) + np.arctan2(-before[2], before[0])
     assert np.abs(angle - due)[run.time > 0.15].max() < 1e-12
-    assert book["impact"] > 0.0 and book["supplied"] != 0.0
-    assert abs(sum(book.values())) < 1e-12
+    assert ledger["impact"] > 0.0 and ledger["supplied"] != 0.0
+    assert abs(sum(ledger.values())) < 1e-12
 
 
 @pytest.mark.parametrize("coupling", [Penalty(), Glued(), Glued(4)], ids=["penalty", "glued", "order 4"])

@@ -51,13 +51,13 @@ def test_every_ledger_sums_to_zero_and_its_leak_falls_with_the_square_of_the_ste
     for dt in STEPS:
         with Simulation(MODELS[name](), dt, Penalty(preload=preload)) as simulation:
             run = simulation.run(0.4)
-        books = [run.ledger(joint) for joint in run.joints]
-        for book in books:
-            total = sum(book.values())
-            assert np.abs(total).max() < 1e-12 * max(1.0, *(np.abs(column).max() for column in book.values()))
-            assert np.diff(book["dissipated"]).min() >= 0.0
-            assert preload or book["stored"].min() >= 0.0  # preloaded, it counts from the load it started with
-        leaks.append(max(abs(book["leaked"]).max() for book in books))
+        ledgers = [run.ledger(joint) for joint in run.joints]
+        for ledger in ledgers:
+            total = sum(ledger.values())
+            assert np.abs(total).max() < 1e-12 * max(1.0, *(np.abs(column).max() for column in ledger.values()))
+            assert np.diff(ledger["dissipated"]).min() >= 0.0
+            assert preload or ledger["stored"].min() >= 0.0  # preloaded, it counts from the load it started with
+        leaks.append(max(abs(ledger["leaked"]).max() for ledger in ledgers))
     assert references.orders(leaks)[-1] >= 1.9
 
 
@@ -127,10 +127,10 @@ def test_what_a_damper_takes_is_what_a_shaken_joint_loses():
         simulation.coupling.settle(simulation.system, 1e-4, ["rod"])
         run = simulation.run(1.0)
     kick = 0.5 * 1.5 * 1e-6
-    book = run.ledger("pin")
+    ledger = run.ledger("pin")
     assert run.kinetic_energy()[-1] < 1e-3 * kick
-    assert book["dissipated"][-1] == pytest.approx(kick, rel=0.02)
-    assert abs(book["leaked"][-1]) < 0.02 * kick
+    assert ledger["dissipated"][-1] == pytest.approx(kick, rel=0.02)
+    assert abs(ledger["leaked"][-1]) < 0.02 * kick
 
 
 def test_the_balance_closes_and_its_internal_line_is_the_work_of_the_internal_constraints():
@@ -139,8 +139,8 @@ def test_the_balance_closes_and_its_internal_line_is_the_work_of_the_internal_co
     for dt in STEPS:
         with Simulation(scenarios.load("double-pendulum"), dt) as simulation:
             run = simulation.run(0.4)
-        book = run.balance()
-        assert np.abs(sum(book.values())).max() < 1e-10
+        ledger = run.balance()
+        assert np.abs(sum(ledger.values())).max() < 1e-10
         on = {"upper": (run.reaction("pivot"), -run.reaction("elbow")), "lower": (run.reaction("elbow"), 0.0)}
         work = np.zeros(len(run))
         for name, (first, second) in on.items():
@@ -151,7 +151,7 @@ def test_the_balance_closes_and_its_internal_line_is_the_work_of_the_internal_co
             force[:, 1] -= second
             power = 0.25 * (force[1:] + force[:-1]) * (v[1:] + v[:-1])
             work[1:] += dt * np.cumsum(power.sum(axis=(1, 2)))
-        assert book["internal"] == pytest.approx(-work, abs=1e-10)
+        assert ledger["internal"] == pytest.approx(-work, abs=1e-10)
         internals.append(np.abs(work).max())
     assert references.orders(internals).min() >= 1.9
 

@@ -21,7 +21,7 @@ from campaign import shortened
 from components import NewtonEulerBody, Revolute
 from components.fmi import Fmu, FmuNetwork, PowerPort
 from components.fmi.port import structured
-from components.fmi.unit import Unit
+from components.fmi.stepper import Stepper
 from coordinator import BlackBox, Glued, Penalty, Relaxed, Simulation
 from coordinator.distributed.workers.black_boxes import BlackBoxes
 from modular import Assembly, CouplingError, ModelError
@@ -109,15 +109,15 @@ def test_without_its_state_it_is_held_by_springs_and_refused_by_what_repeats_ste
 @pytest.mark.parametrize("saves", [True, False])
 def test_how_it_answers_forces_turns_with_it(saves):
     """Closed form of a rigid body at a port beside its centre, after it has turned by 1.5 rad."""
-    unit = Unit("it", theirs(made_fmus.rigid(saves=saves), parameters={"spin": 5.0}))
-    unit.dt = 1e-3
-    unit.measure(1e-3)
+    stepper = Stepper("it", theirs(made_fmus.rigid(saves=saves), parameters={"spin": 5.0}))
+    stepper.dt = 1e-3
+    stepper.measure(1e-3)
     for _ in range(300):
-        unit.advance(unit.still, 1e-3)
+        stepper.advance(stepper.still, 1e-3)
     x, y = ARM * np.cos(1.5), ARM * np.sin(1.5)
     lever = np.array([-y, x, 1.0])
     expected = np.diag([1 / 1.3, 1 / 1.3, 0.0]) + np.outer(lever, lever) / 0.21
-    assert unit.answers(1e-3)[0] == pytest.approx(expected, abs=0.03)  # what a step of 5 mrad averages
+    assert stepper.answers(1e-3)[0] == pytest.approx(expected, abs=0.03)  # what a step of 5 mrad averages
 
 
 def test_two_fmus_are_glued_to_each_other():
@@ -454,23 +454,23 @@ def test_ready_systems_give_their_bits_to_fmpy_in_a_fresh_process(name, tmp_path
             assert np.array_equal(found[: len(run), columns], run.position(port)), port
 
 
-def steps(machine, count):
+def steps(fmus, count):
     names = ["lower.end.position.x", "lower.end.velocity.y", "lower.end.acceleration.x", "energy.kinetic"]
     for _ in range(count):
-        machine.step(1e-3)
-    return machine.ask(machine.signals(names, "test"))
+        fmus.step(1e-3)
+    return fmus.ask(fmus.signals(names, "test"))
 
 
 def test_its_state_goes_back_and_into_another_instance():
     """As the importer asks for it; a state that is written down goes on to the same bits."""
-    from components.fmi.machine import Machine
+    from components.fmi.fmu_system import FmuSystem
 
     folder = Path(made_fmus.rigid()).parent
     for version in (2, 3):
         file = exported(scenarios.load("double-pendulum"), folder, version, coupling=Penalty())
-        first, second = (Machine({"": str(file)}, {}, None, {}) for _ in range(2))
-        for machine in (first, second):
-            machine.begin()
+        first, second = (FmuSystem({"": str(file)}, {}, None, {}) for _ in range(2))
+        for fmus in (first, second):
+            fmus.begin()
         steps(first, 7)
         kept, data = first.save(), first.as_data()
         there = steps(first, 5)
@@ -494,11 +494,11 @@ def test_parameters_build_the_model_anew(tmp_path):
 
 
 def test_steps_that_are_no_whole_ticks_are_refused(tmp_path):
-    from components.fmi.machine import Machine
+    from components.fmi.fmu_system import FmuSystem
 
-    machine = Machine({"": str(exported(scenarios.load("double-pendulum"), tmp_path, 2))}, {}, None, {})
-    machine.begin()
+    fmus = FmuSystem({"": str(exported(scenarios.load("double-pendulum"), tmp_path, 2))}, {}, None, {})
+    fmus.begin()
     with pytest.raises(ModelError, match=r"'discard' .* a step of 0.0015 s is not a whole number of ticks of 0.001 s"):
-        machine.step(1.5e-3)
-    machine.time = 0.0
-    machine.step(2e-3)
+        fmus.step(1.5e-3)
+    fmus.time = 0.0
+    fmus.step(2e-3)

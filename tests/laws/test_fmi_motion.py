@@ -226,14 +226,14 @@ def test_in_space_too(joint, tmp_path):
 
 def test_what_carries_a_port_turns_as_a_body_in_space(tmp_path):
     """A plate of ours at the port of an FMU, against one that is welded there: weight, inertia, gyroscopic moments."""
-    from components.fmi.unit import machine_and_ports
+    from components.fmi.stepper import fmus_and_ports
 
     spin = (2.0, -3.0, 4.0)
     velocity = np.cross(spin, (0.2, 0.3, -0.3))
     whole = in_space(angular_velocity=spin, velocity=velocity.tolist())
     whole.join("elbow", Spherical(), "upper.end", "lower.start")
     model = replaced(whole, "lower", exported(whole, tmp_path, 3))
-    _, ports = machine_and_ports("lower", model.bodies["lower"])
+    _, ports = fmus_and_ports("lower", model.bodies["lower"])
     port = replace(ports[0], mass=0.5, inertia=(0.02, 0.05, 0.04))
     known = in_space(angular_velocity=spin, velocity=velocity.tolist())
     plate = {"mass": 0.5, "inertia": ((0.02, 0, 0), (0, 0.05, 0), (0, 0, 0.04)), "centre": (1.0, 0.2, -0.1)}
@@ -264,26 +264,26 @@ def test_what_is_told_to_begin_elsewhere_is_refused(tmp_path):
 
 
 def test_its_state_goes_into_another_instance_to_the_same_bits(tmp_path):
-    from components.fmi.moved_unit import MovedUnit
-    from components.fmi.unit import SETTLE, machine_and_ports
+    from components.fmi.moved_stepper import MovedStepper
+    from components.fmi.stepper import SETTLE, fmus_and_ports
 
     file = exported(scenarios.load("double-pendulum"), tmp_path, 2)
     body = Fmu(str(file), ports={"start": "lower.start"}, dimension=2)
-    one, other = (MovedUnit("it", body, machine_and_ports("it", body), np.array([0.0, -9.81])) for _ in range(2))
+    one, other = (MovedStepper("it", body, fmus_and_ports("it", body), np.array([0.0, -9.81])) for _ in range(2))
     force = np.array([0.3, 12.0, 0.1])
-    for unit in (one, other):
-        unit.dt = 1e-3
-        unit.measure(1e-3)
+    for stepper in (one, other):
+        stepper.dt = 1e-3
+        stepper.measure(1e-3)
     for _ in range(4):
         one.advance(force, 1e-3)
-    other.machine.take_data(one.machine.as_data())
+    other.fmus.take_data(one.fmus.as_data())
     for key in ("pose", "twist", "slope", "force"):
         setattr(other, key, getattr(one, key))
-    for unit in (one, other):
+    for stepper in (one, other):
         for _ in range(4):
-            unit.advance(force, 1e-3)
+            stepper.advance(force, 1e-3)
     assert np.array_equal(one.pose, other.pose) and np.array_equal(one.slope, other.slope)
-    assert one.machine.has(SETTLE)
+    assert one.fmus.has(SETTLE)
 
 
 def test_what_is_glued_within_bears_the_springs_outside_as_a_body_of_ours(tmp_path):

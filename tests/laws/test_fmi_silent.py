@@ -8,7 +8,7 @@ import pytest
 
 import made_fmus
 from components.fmi import Fmu, FmuNetwork
-from components.fmi.unit import Unit
+from components.fmi.stepper import Unit
 from modular import ModelError
 
 H = 1e-3

@@ -161,14 +161,14 @@ def test_spring_ledgers_close_and_a_stretched_spring_brings_its_energy_along():
     model.apply("spring", SpringDamper(stiffness=50.0, damping=0.5, length=0.6), "ground", "bob.here", at=(0.0, 0.0))
     with Simulation(model, 1e-3) as simulation:
         run = simulation.run(2.0)
-        book = run.ledger("spring")
-        assert book["released"][0] == pytest.approx(-0.5 * 50.0 * 0.16)
-        assert np.abs(sum(book.values())).max() < 1e-12
-        assert np.abs(book["leaked"]).max() < 1e-3
-        assert run.energy + book["stored"] + book["dissipated"] == pytest.approx(4.0, abs=1e-3)
+        ledger = run.ledger("spring")
+        assert ledger["released"][0] == pytest.approx(-0.5 * 50.0 * 0.16)
+        assert np.abs(sum(ledger.values())).max() < 1e-12
+        assert np.abs(ledger["leaked"]).max() < 1e-3
+        assert run.energy + ledger["stored"] + ledger["dissipated"] == pytest.approx(4.0, abs=1e-3)
         simulation.remove("spring")
         assert simulation.ledger("spring")["stored"] == 0.0
-        assert simulation.events[-1]["released"] == pytest.approx(book["stored"][-1])
+        assert simulation.events[-1]["released"] == pytest.approx(ledger["stored"][-1])
 
 
 def test_springs_too_stiff_for_the_step_are_named_by_their_margin():
@@ -402,7 +402,7 @@ class Magnet(Force):
 
 
 class Magnets(ForceStack):
-    requests_load = turns = False
+    requests_demand = turns = False
 
     def __init__(self, dimension):
         super().__init__(1, 1, dimension)

@@ -90,8 +90,8 @@ def test_a_motor_comes_up_to_speed_along_its_line(coupling, order):
     assert references.orders(found).min() >= order - 0.2
     assert found[-1] < (1e-3 if order == 4 else 2e-2)
     with Simulation(model, steps[-1], coupling) as simulation:
-        run, book = simulation.run(1.0), simulation.ledger("force")
-    assert run.energy[-1] == pytest.approx(-book["supplied"], rel=1e-3)
+        run, ledger = simulation.run(1.0), simulation.ledger("force")
+    assert run.energy[-1] == pytest.approx(-ledger["supplied"], rel=1e-3)
 
 
 def test_a_motor_draws_to_its_target():
@@ -128,7 +128,7 @@ def test_dry_friction_takes_twice_its_width_from_every_half_swing(coupling):
     model.apply("friction", Friction(dry), "ground", "disc.hub")
     with Simulation(model, 1e-3, coupling) as simulation:
         run = simulation.run(6.0)
-        book = simulation.ledger("friction")
+        ledger = simulation.ledger("friction")
     swing = turned(run) - start
     turns = np.flatnonzero(np.diff(np.sign(np.diff(swing))) != 0) + 1
     peaks = np.abs(swing[turns])
@@ -139,7 +139,7 @@ def test_dry_friction_takes_twice_its_width_from_every_half_swing(coupling):
     held = start - 2 * dry / k * (moving.sum() + 1)
     assert np.abs(swing[-1]) == pytest.approx(abs(held), abs=3e-3)
     lost = 0.5 * k * (start**2 - swing[-1] ** 2)
-    assert book["dissipated"] + book["stored"] == pytest.approx(lost, rel=5e-3)
+    assert ledger["dissipated"] + ledger["stored"] == pytest.approx(lost, rel=5e-3)
 
 
 @pytest.mark.parametrize("order", [2, 4, 6])
@@ -258,8 +258,8 @@ def test_a_spring_with_a_table_gives_what_its_line_holds():
         # 5 x^2 to 0.1, then 0.05 + (x - 0.1) + 30 (x - 0.1)^2
         x = np.sqrt(energy / 5) if energy < 0.05 else 0.1 + (-1 + np.sqrt(1 + 120 * (energy - 0.05))) / 60
         assert reach == pytest.approx(x, rel=1e-4)
-        book = simulation.ledger("spring")
-        assert run.energy[-1] + book["stored"] == pytest.approx(energy, rel=1e-3)
+        ledger = simulation.ledger("spring")
+        assert run.energy[-1] + ledger["stored"] == pytest.approx(energy, rel=1e-3)
 
 
 @coupled
@@ -324,13 +324,13 @@ def test_a_regulator_holds_a_pendulum_up(dimension):
         dt = {"penalty": 1e-3, "glued": 5e-3}.get(name, 1e-2)
         with Simulation(held_up(dimension), dt, COUPLINGS[name][0]) as simulation:
             run = simulation.run(2.0)
-            book = simulation.ledger("hold")
+            ledger = simulation.ledger("hold")
         pole = run.position("pole.tip") - run.position("pole.foot")
         lean = np.arctan2(pole[:, 0], pole[:, -1])
         assert abs(lean[-1]) < 0.02 < 0.12 < lean[0]  # the sum of what it leaned keeps it a little on the other side
         leans[name] = np.array([lean[run.time >= t - 1e-9][0] for t in (0.2, 0.5, 1.0, 2.0)])
         if name == "order 4":
-            assert run.energy[-1] - run.energy[0] == pytest.approx(-book["supplied"], abs=1e-6)
+            assert run.energy[-1] - run.energy[0] == pytest.approx(-ledger["supplied"], abs=1e-6)
     for name, error in (("penalty", 2e-4), ("glued", 2e-4), ("order 4", 1e-6)):
         np.testing.assert_allclose(leans[name], leans["centralized"], atol=error)
 
@@ -467,7 +467,7 @@ def test_a_stiffness_that_the_step_should_choose_is_refused_where_no_step_limits
 
 @pytest.mark.parametrize("coupling", [Penalty(), Glued(), Centralized()])
 def test_friction_that_is_viscous_alone_is_a_damper_under_every_coupling(coupling):
-    """To the last bit, with its books and efforts; so it has modes, formulas and references, as joints of most robots do."""
+    """To the last bit, with its ledgers and efforts; so it has modes, formulas and references, as joints of most robots do."""
     runs = [
         Simulation(disc(force, spin=4.0), 1e-3, coupling).run(0.05)
         for force in (Friction(0.0, 0.03), TorsionSpring(0.0, 0.03))

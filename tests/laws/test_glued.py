@@ -191,9 +191,9 @@ def test_rigid_joints_store_and_leak_nothing():
     with Simulation(mixture(), 1e-3, Glued(4)) as simulation:
         run = simulation.run(0.5)
     for name in run.joints:
-        book = run.ledger(name)
-        assert not np.any(book["stored"])
-        assert np.abs(book["leaked"]).max() < 1e-12
+        ledger = run.ledger(name)
+        assert not np.any(ledger["stored"])
+        assert np.abs(ledger["leaked"]).max() < 1e-12
     spring = run.ledger("spring")
     assert np.abs(spring["leaked"]).max() < 1e-9 < spring["dissipated"][-1]
 
@@ -234,17 +234,17 @@ def test_a_cut_pendulum_flies_as_the_whole_at_once_does():
 
 def test_an_impact_is_that_of_the_whole_at_once():
     """A joint made between moving points: all joints take the blow together, and its energy is booked."""
-    books = []
+    ledgers = []
     for coupling, dt in ((EXACT, 2e-2), (Glued(4), 1e-3)):
         with Simulation(scenarios.load("switching-pendulum", spin=-6.0), dt, coupling) as simulation:
             run = simulation.run(0.26)
         assert run.events
-        books.append({name: run.ledger(name)["impact"][-1] for name in run.joints})
+        ledgers.append({name: run.ledger(name)["impact"][-1] for name in run.joints})
         ends = run.position("rod.end")[-1] if "rod" in run.bodies else run.position(f"{next(iter(run.bodies))}.end")[-1]
-        books[-1]["end"] = ends
-    assert books[0].keys() == books[1].keys()
-    for name, value in books[0].items():
-        assert books[1][name] == pytest.approx(value, abs=1e-6)
+        ledgers[-1]["end"] = ends
+    assert ledgers[0].keys() == ledgers[1].keys()
+    for name, value in ledgers[0].items():
+        assert ledgers[1][name] == pytest.approx(value, abs=1e-6)
 
 
 def test_joints_come_and_go_by_hand_and_nothing_opens():

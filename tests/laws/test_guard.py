@@ -26,7 +26,7 @@ def leaks(run):
 
 @pytest.mark.parametrize("rule", [{}, {"rule": Shannon(0.2)}], ids=["stable", "shannon"])
 def test_joints_that_leak_take_it_back(rule):
-    """A chain that cracks like a whip leaks; with the guard hardly any of it stays, and the books still close."""
+    """A chain that cracks like a whip leaks; with the guard hardly any of it stays, and the ledgers still close."""
     free, guarded = (run_of(scenarios.load("chain"), Penalty(guard=guard, **rule), 4.0) for guard in (False, True))
     total = [abs(sum(run.ledger(name)["leaked"][-1] for name in run.joints)) for run in (free, guarded)]
     assert total[0] > 0.1

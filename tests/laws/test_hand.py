@@ -148,7 +148,7 @@ def test_its_margin_is_that_of_the_exact_bound():
         assert simulation.tightest[0] == "hand" and simulation.tightest[1] < 1.0
 
 
-# --- the books -----------------------------------------------------------------------------------------------------------
+# --- the ledgers -----------------------------------------------------------------------------------------------------------
 
 
 def jumping(simulation, until, seed=1, scale=0.8, every=0.05):
@@ -166,12 +166,12 @@ def test_what_a_point_mass_gains_the_hand_has_supplied_to_rounding(coupling):
     model = held(ball(3, (0.3, 0.1, -0.2)), 3, critical(most=20.0), "held.here")
     with Simulation(model, 5e-3, coupling) as simulation:
         run = jumping(simulation, 1.0)
-    book = run.ledger("hand")
+    ledger = run.ledger("hand")
     assert np.ptp(run.energy) > 0.3
-    assert run.energy - run.energy[0] == pytest.approx(-book["supplied"], abs=1e-13)
-    assert np.array_equal(book["work_first"], -book["supplied"])
+    assert run.energy - run.energy[0] == pytest.approx(-ledger["supplied"], abs=1e-13)
+    assert np.array_equal(ledger["work_first"], -ledger["supplied"])
     for line in ("stored", "dissipated", "released", "impact", "leaked"):
-        assert not book[line].any()
+        assert not ledger[line].any()
 
 
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=lambda coupling: type(coupling).__name__)

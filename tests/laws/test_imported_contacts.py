@@ -10,7 +10,7 @@ from components.forces.shapes import Box, Capsule, HalfSpace, Sphere
 from coordinator import Glued, Simulation
 from modular import ModelError
 from scenarios.models import read_model
-from scenarios.models.told import APPROXIMATED, DROPPED
+from scenarios.models.import_report import APPROXIMATED, DROPPED
 
 MJCF = """<mujoco><worldbody><geom type="plane" size="0 0 1" friction="0.6"/>
 <body name="ball" pos="0 0 0.5"><freejoint/><geom size="0.1" mass="1"/></body>

@@ -420,9 +420,9 @@ def test_dampers_take_little_and_books_close_to_second_order(case):
     taken, leaks = [], []
     for dt in (1e-3, 5e-4):
         run = played(make(owns), 0.128, dt)
-        books = [run.ledger(joint) for joint in run.joints]
-        taken.append(sum(book["dissipated"][-1] for book in books))
-        leaks.append(sum(np.abs(book["leaked"]).max() for book in books))
+        ledgers = [run.ledger(joint) for joint in run.joints]
+        taken.append(sum(ledger["dissipated"][-1] for ledger in ledgers))
+        leaks.append(sum(np.abs(ledger["leaked"]).max() for ledger in ledgers))
     assert taken[0] < 5e-6 and leaks[0] < 2e-5
     assert taken[1] < 0.3 * taken[0] and leaks[1] < 0.3 * leaks[0]
 
@@ -510,7 +510,7 @@ def test_every_kind_of_body_takes_one_with_what_means_something_for_it(kind, dim
     own = replace(body, integrator=Integrator(**{name: values[name] for name in means}))
     assert own.problems("it") == []
     assert Component.from_data(own.to_data()) == own
-    assert own.company != body.company
+    assert own.stack_kind != body.stack_kind
     for name in values.keys() - means:
         idle = replace(body, integrator=Integrator(**{name: values[name]}))
         assert idle.problems("it")[0].startswith(f"body 'it': integrator: {name} = {values[name]} does not apply to a ")

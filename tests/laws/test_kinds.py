@@ -52,9 +52,9 @@ def test_dampers_take_little_while_bodies_turn_and_books_close_to_second_order(k
     for dt in (1e-3, 5e-4):
         with Simulation(kinds.FREE[dimension][1](KINDS[kind]), dt, record_every=10) as simulation:
             run = simulation.run(0.25)
-        books = [run.ledger(joint) for joint in run.joints]
-        taken.append(sum(book["dissipated"][-1] for book in books))
-        leaks.append(sum(np.abs(book["leaked"]).max() for book in books))
+        ledgers = [run.ledger(joint) for joint in run.joints]
+        taken.append(sum(ledger["dissipated"][-1] for ledger in ledgers))
+        leaks.append(sum(np.abs(ledger["leaked"]).max() for ledger in ledgers))
     assert taken[0] < 5e-6 and leaks[0] < 2e-5
     assert taken[1] < 0.3 * taken[0] and leaks[1] < 0.3 * leaks[0]
 

@@ -28,9 +28,9 @@ def test_the_blade_does_no_work_but_what_its_damper_takes():
     with Simulation(sleigh(), 1e-4) as simulation:
         run = simulation.run(2.0)
     assert np.abs(run.violation_rate("skate")).max() < 1e-3
-    book = run.ledger("skate")
-    assert book["stored"][-1] == 0.0
-    assert 0 <= book["dissipated"][-1] < 2e-3 * run.energy[0]
+    ledger = run.ledger("skate")
+    assert ledger["stored"][-1] == 0.0
+    assert 0 <= ledger["dissipated"][-1] < 2e-3 * run.energy[0]
     assert abs(run.energy[-1] - run.energy[0]) < 2e-3 * run.energy[0]
 
 

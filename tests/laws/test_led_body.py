@@ -109,13 +109,13 @@ def test_a_pendulum_on_a_led_bearing_swings_as_lagrange_says(coupling, order, dt
 
 
 def test_what_leads_brings_what_a_driven_joint_brings():
-    books = []
+    ledgers = []
     for led in (True, False):
         with Simulation(shaken(led), 2e-3, Glued(4)) as simulation:
             run = simulation.run(0.8)
-        books.append(run.ledger("drive")["supplied"])
+        ledgers.append(run.ledger("drive")["supplied"])
         reaction = run.reaction("drive")
-    assert np.abs(books[0] - books[1]).max() < 1e-7
+    assert np.abs(ledgers[0] - ledgers[1]).max() < 1e-7
     assert np.abs(reaction).max() > 10.0
 
 
@@ -309,11 +309,11 @@ def test_one_that_comes_later_stands_where_its_courses_are_by_then():
             place = simulation.recorded.position("lift.hook")[-1]
             assert place == pytest.approx((0.3, -0.0491), abs=1e-12)
             simulation.join("hook", Revolute(), "lift.hook", "rod.start")
-            book = simulation.ledger("hook")
+            ledger = simulation.ledger("hook")
             # p = (v_lift - v_rod) m / 4 on the end of a rod, the lift brings p v_lift, and p^2 4 / (2 m) are lost
             impulse = (0.5 + 0.1 * G) / 4.0
-            assert book["impact"] == pytest.approx(2.0 * impulse**2, rel=1e-3)
-            assert book["supplied"] == pytest.approx(-0.5 * impulse, rel=1e-3)
+            assert ledger["impact"] == pytest.approx(2.0 * impulse**2, rel=1e-3)
+            assert ledger["supplied"] == pytest.approx(-0.5 * impulse, rel=1e-3)
             run = simulation.run(0.2)
             assert run.position("lift.hook")[-1] == pytest.approx((0.3, 0.0009), abs=1e-12)
             assert run.position("rod.start")[-1] == pytest.approx((0.3, 0.0009), abs=1e-3)

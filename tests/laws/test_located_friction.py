@@ -104,9 +104,9 @@ def test_stick_and_slip_on_a_belt_keeps_the_order_of_the_step_over_many_periods(
     """Eleven of them: each switch is found where it is, so that errors are those of steps alone."""
     off = []
     for step in (dt, dt / 2.0):
-        run, book = played(on_a_belt(), 16.0, coupling, step)
+        run, ledger = played(on_a_belt(), 16.0, coupling, step)
         off.append(np.abs(run.position("block.p")[:, 0] - stick_and_slip(run.time)).max())
-        assert book["leaked"] == 0.0 and book["dissipated"] > 20.0
+        assert ledger["leaked"] == 0.0 and ledger["dissipated"] > 20.0
     assert off[0] < most and np.log2(off[0] / off[1]) > coupling.declared_order - 0.2
 
 
@@ -117,7 +117,7 @@ def test_a_swing_loses_four_times_its_width_in_each_period_and_ends_where_the_sp
     slider("block", model, mass=mass)
     model.apply("spring", sprung(k, -start), "ground", "block.p")
     model.apply("rub", rubs(dry), "ground", "block.p")
-    run, book = played(model, 12.0, coupling, dt)
+    run, ledger = played(model, 12.0, coupling, dt)
     half, count = np.pi * np.sqrt(mass / k), int(np.ceil((start * k / dry - 1.0) / 2.0))
     done = np.minimum(np.floor(run.time / half), count)
     wide, turned = start - 2.0 * dry / k * done, (-1.0) ** done
@@ -128,7 +128,7 @@ def test_a_swing_loses_four_times_its_width_in_each_period_and_ends_where_the_sp
     assert np.ptp(place[run.time > count * half + 0.1]) < 1e-13  # it stands
     assert abs(place[-1]) == pytest.approx(0.012, abs=1e-7)
     lost = 0.5 * k * (start**2 - place[-1] ** 2)
-    assert book["dissipated"] == pytest.approx(lost, rel=2e-4) and book["leaked"] == 0.0
+    assert ledger["dissipated"] == pytest.approx(lost, rel=2e-4) and ledger["leaked"] == 0.0
 
 
 def on_a_slope(dry, push=0.0, slope=0.4):
@@ -166,10 +166,10 @@ def test_along_a_distance_friction_takes_its_force_times_the_way_from_where_it_b
     model.add("arm", RigidBody(mass=1.0, inertia=0.1, centre=(0.5, 0.0), ports={"a": (0.0, 0.0), "b": (0.8, 0.0)}))
     model.join("hinge", Revolute(), "ground", "arm.a")
     model.apply("rub", Friction(6.0, stiffness=stiffness, measure="distance"), "ground", "arm.b", at=tuple(top))
-    run, book = played(model, 0.5, coupling, dt)
+    run, ledger = played(model, 0.5, coupling, dt)
     way = np.linalg.norm(run.position("arm.b")[-1] - top) - 0.9
-    assert way > 0.02 and book["dissipated"] + book["stored"] == pytest.approx(6.0 * way, rel=1e-3)
-    assert abs(book["leaked"]) < 1e-4
+    assert way > 0.02 and ledger["dissipated"] + ledger["stored"] == pytest.approx(6.0 * way, rel=1e-3)
+    assert abs(ledger["leaked"]) < 1e-4
 
 
 # --- several together ------------------------------------------------------------------------------------------------
@@ -228,11 +228,11 @@ def test_of_two_blocks_on_one_another_the_lower_takes_the_upper_along_as_far_as_
         model.apply("rub", rubs(3.0), "lower.p", "upper.p")
         model.apply("floor", rubs(1.0), "ground", "lower.p")
         model.apply("pull", Load((pull, 0.0)), "lower.p")
-        run, book = played(model, 1.0, dt=1e-2)
+        run, ledger = played(model, 1.0, dt=1e-2)
         lower, upper = (run.position(f"{name}.p")[-1, 0] for name in ("lower", "upper"))
         due = ((pull - 1.0) / 6.0,) * 2 if together else ((pull - 4.0) / 4.0, 3.0 / 2.0)
         np.testing.assert_allclose((lower, upper), due, atol=1e-12)
-        assert book["dissipated"] == pytest.approx(3.0 * (lower - upper), abs=1e-9)
+        assert ledger["dissipated"] == pytest.approx(3.0 * (lower - upper), abs=1e-9)
 
 
 def test_friction_in_series_and_side_by_side_does_not_depend_on_the_order_of_rows():
@@ -291,10 +291,10 @@ def test_friction_stops_no_joint_that_is_driven():
     model.join("hinge", Revolute(), "ground", "arm.root")
     model.join("drive", DrivenRotation(Smooth((0.0, 0.2, 0.5, 0.7), (0.0, 0.0, 0.4, 0.4))), "ground", "arm.root")
     model.apply("rub", Friction(2.0), joint="hinge")
-    run, book = played(model, 0.7, dt=2e-3)
+    run, ledger = played(model, 0.7, dt=2e-3)
     assert run.angle("hinge")[-1] == pytest.approx(0.4, abs=1e-12)
     went = np.abs(np.diff(run.angle("hinge"))).sum()  # a smooth course swings a little
-    assert went > 0.4 and book["dissipated"] == pytest.approx(2.0 * went, rel=1e-3)
+    assert went > 0.4 and ledger["dissipated"] == pytest.approx(2.0 * went, rel=1e-3)
 
 
 # --- beside what counts by steps -------------------------------------------------------------------------------------
@@ -320,11 +320,11 @@ def test_a_wheel_that_is_braked_rolls_slower_or_slides_as_its_brake_holds(brake,
     lag = brake / 0.3 / (25.5 + 2.5) if brake == 30.0 else mu * 25.0 * 9.81 / 25.5
     off = []
     for dt in (2e-3, 1e-3):
-        run, book = played(car(brake, mu), 2.0, dt=dt)
+        run, ledger = played(car(brake, mu), 2.0, dt=dt)
         time = np.minimum(run.time, 3.0 / lag)
         place = run.position("car.p")[:, 0]
         off.append(np.abs(place - 3.0 * time + 0.5 * lag * time**2).max())
-        assert np.ptp(place[run.time > 3.0 / lag + 0.1]) < 1e-6 and book["leaked"] == 0.0
+        assert np.ptp(place[run.time > 3.0 / lag + 0.1]) < 1e-6 and ledger["leaked"] == 0.0
     assert off[0] < 3e-4 and off[1] < off[0] / 3.0
 
 
@@ -336,9 +336,9 @@ def test_between_walls_a_slide_goes_the_way_that_its_friction_leaves_it():
     model.apply("rub", rubs(0.7), "ground", "block.p")
     found = []
     for dt in (1e-3, 5e-4):
-        run, book = played(model, 6.0, dt=dt)
+        run, ledger = played(model, 6.0, dt=dt)
         assert np.ptp(run.position("block.p")[run.time > 5.5, 0]) < 1e-13
-        assert book["dissipated"] == pytest.approx(2.0, rel=1e-4) and book["leaked"] == 0.0
+        assert ledger["dissipated"] == pytest.approx(2.0, rel=1e-4) and ledger["leaked"] == 0.0
         found.append(run.position("block.p")[-1, 0])
     assert found[1] == pytest.approx(0.0378526, abs=2e-5) and abs(found[0] - 0.0378526) < 6e-5
 

@@ -91,12 +91,12 @@ def test_works_in_the_books_are_what_the_kinetic_energy_gains(coupling):
     for dt in (2e-3, 1e-3):
         with Simulation(free_chain(), dt, coupling, project_velocities=True) as simulation:
             run = simulation.run(0.5)
-        books = [run.ledger(name) for name in (*run.joints, "long", "short")]
-        works = sum(book["work_first"] + book["work_second"] for book in books)
+        ledgers = [run.ledger(name) for name in (*run.joints, "long", "short")]
+        works = sum(ledger["work_first"] + ledger["work_second"] for ledger in ledgers)
         gained = run.kinetic_energy() - run.kinetic_energy()[0]
         left.append(np.abs(works - works[0] - gained).max() / np.ptp(gained))
-        for book in books:
-            assert sum(book.values()) == pytest.approx(0.0, abs=1e-12)
+        for ledger in ledgers:
+            assert sum(ledger.values()) == pytest.approx(0.0, abs=1e-12)
     assert left[0] < 3e-4
     assert 3.4 < left[0] / left[1] < 4.6
 

@@ -15,8 +15,8 @@ from modular import ModelError
 from modular.errors import ImportedWarning
 from scenarios import catalogue
 from scenarios.models import export_model, read_model
+from scenarios.models.import_report import DROPPED
 from scenarios.models.mjcf_classes import Classes
-from scenarios.models.told import DROPPED
 
 
 @pytest.fixture

@@ -211,13 +211,13 @@ def test_dry_friction_turns_round_within_a_tick(coupling):
         model.apply("friction", Friction(dry), "ground", "disc.hub")
         with Simulation(model, dt, coupling) as simulation:
             run = simulation.run(1.6)
-            book = simulation.ledger("friction")
+            ledger = simulation.ledger("friction")
         half = np.floor(run.time / (np.pi * np.sqrt(inertia / stiffness)))
         reach = start - (2.0 * half + 1.0) * dry / stiffness  # of the half swing about its own middle
         angle = start - dry / stiffness * (-1.0) ** half - reach * np.cos(run.time * np.sqrt(stiffness / inertia))
         rim = 0.3 * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
         off.append(np.abs(run.position("disc.rim") - rim).max())
-        assert abs(book["leaked"]) < 1e-3 * book["dissipated"]
+        assert abs(ledger["leaked"]) < 1e-3 * ledger["dissipated"]
     assert off[0] < 3e-4 and off[1] < off[0] / 3.0  # a spring that has to turn round first: 2e-3, and half of it
 
 

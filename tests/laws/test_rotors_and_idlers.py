@@ -11,7 +11,7 @@ from coordinator import Glued, Simulation
 from modular import ModelError
 from scenarios.models import export_model, read_model
 from scenarios.models.following import IDLE
-from scenarios.models.told import APPROXIMATED, DROPPED
+from scenarios.models.import_report import APPROXIMATED, DROPPED
 
 ARMATURES = """<mujoco><option gravity="1 0.5 -9.81"/><worldbody>
  <body name="a" pos="0 0 1"><joint name="turn" axis="0.2 1 0.1" armature="0.05"/>

@@ -10,7 +10,7 @@ from components import Friction, Revolute, RigidBody, Spherical, TableSpring, Un
 from coordinator import Glued, Simulation
 from modular import Assembly, ModelError
 from scenarios.models import read_model
-from scenarios.models.told import DROPPED
+from scenarios.models.import_report import DROPPED
 from sdf_model import SDF
 
 

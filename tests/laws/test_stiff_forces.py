@@ -199,8 +199,8 @@ def test_a_regulator_that_reads_its_own_hinge_is_one_and_no_other_is():
     driven.apply("servo", Regulator(1e6, derivative=1e3, target=0.3), "ground", "rod.start", "rod.end")
     run, implicit = ran(driven, DT, 0.1)
     assert implicit == ["servo"] and (places(run) == places(ran(sprung, DT, 0.1)[0])).all()
-    book = run.ledger("servo")
-    assert np.abs(book["work_second"] + book["supplied"]).max() < 1e-12  # its work comes from outside
+    ledger = run.ledger("servo")
+    assert np.abs(ledger["work_second"] + ledger["supplied"]).max() < 1e-12  # its work comes from outside
     for other in ({"most": 1e3}, {"integral": 10.0}):
         limited = model.copy()
         limited.apply("servo", Regulator(1e6, derivative=1e3, target=0.3, **other), "ground", "rod.start", "rod.end")
@@ -312,8 +312,8 @@ def test_what_is_soft_as_bodies_stand_may_be_stiff_as_they_turn(coupling, seed):
         stiffness, damping, draw.uniform(3.0, 15.0), draw.uniform(0.3, 1.0), 10.0 ** draw.uniform(-4.0, -2.0)
     )
     run, _ = ran(model, DT, 1.0, coupling)
-    book = run.ledger("spring")
-    energy = run.energy + book["stored"]
+    ledger = run.ledger("spring")
+    energy = run.energy + ledger["stored"]
     assert (energy <= energy[0] + 0.05 * np.ptp(run.energy) + 1e-3).all()
 
 
@@ -364,8 +364,8 @@ def test_a_weak_damper_does_not_take_what_the_step_destroys():
         velocity = (1.0, 0.0)
         model.add("b", RigidBody(mass=2.0, inertia=0.1, centre=(1.0, 0.0), ports={"p": (1.0, 0.0)}, velocity=velocity))
         model.apply("s", SpringDamper(1e7, damping), "a.p", "b.p")
-        book = ran(model, DT, 0.1)[0].ledger("s")
-        assert book["leaked"][-1] == pytest.approx(1.0 / 3.0, rel=1e-2) and abs(book["dissipated"][-1]) < 1e-6
+        ledger = ran(model, DT, 0.1)[0].ledger("s")
+        assert ledger["leaked"][-1] == pytest.approx(1.0 / 3.0, rel=1e-2) and abs(ledger["dissipated"][-1]) < 1e-6
 
 
 def test_a_soft_force_beside_a_stiff_one_stays_what_it_is():
@@ -438,11 +438,11 @@ def test_nets_of_forces_of_any_strength_never_gain_energy(seed, coupling):
 
 def test_their_books_close_and_dampers_have_taken_what_is_gone():
     run, _ = ran(bushed(2, 1e5, 1e3), DT, 0.3)
-    book = run.ledger("bush")
-    assert np.abs(sum(book.values())).max() < 1e-12
-    assert np.abs(book["leaked"]).max() < 1e-12 and (np.diff(book["dissipated"])[1:] > -1e-6).all()
-    lost = run.energy[0] - run.energy[-1] - book["stored"][-1]
-    assert lost == pytest.approx(book["dissipated"][-1], rel=0.1)
+    ledger = run.ledger("bush")
+    assert np.abs(sum(ledger.values())).max() < 1e-12
+    assert np.abs(ledger["leaked"]).max() < 1e-12 and (np.diff(ledger["dissipated"])[1:] > -1e-6).all()
+    lost = run.energy[0] - run.energy[-1] - ledger["stored"][-1]
+    assert lost == pytest.approx(ledger["dissipated"][-1], rel=0.1)
 
 
 def test_same_bits_however_it_is_run(tmp_path):

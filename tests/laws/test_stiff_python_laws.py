@@ -90,10 +90,10 @@ def test_a_soft_law_keeps_being_exerted():
 
 def test_its_work_comes_from_outside():
     run, _ = ran(arm(Motor(law=Law(straight))))
-    book = run.ledger("servo")
+    ledger = run.ledger("servo")
     assert (
-        np.abs(book["work_first"] + book["work_second"] + book["supplied"]).max()
-        < 1e-9 * np.abs(book["supplied"]).max() + 1e-9
+        np.abs(ledger["work_first"] + ledger["work_second"] + ledger["supplied"]).max()
+        < 1e-9 * np.abs(ledger["supplied"]).max() + 1e-9
     )
 
 

@@ -210,7 +210,7 @@ def test_what_is_nested_moves_as_if_it_were_not_to_the_last_bit():
     nested = Subassembly({"upper": bodies["upper"], "fore": inner}, [(Spherical(), "upper.end", "fore.a")], {
         "shoulder": "upper.start", "tip": "fore.tip",
     })  # fmt: skip
-    assert list(nested.pieces) == ["upper", "fore.lower", "fore.hand"]
+    assert list(nested.inner_bodies) == ["upper", "fore.lower", "fore.hand"]
     found = []
     for body in (nested, Subassembly(bodies, joints, PORTS)):
         model = Assembly(gravity=(0.0, -9.81, 0.0))

@@ -116,7 +116,7 @@ def test_it_is_the_motion_of_declared_contacts(dimension, coupling):
         found.run(0.5)
         every.run(0.5)
     np.testing.assert_allclose(places(found), places(every), atol=1e-11)
-    assert sum(book["dissipated"] for book in books(found)) > 1e-3  # they have struck
+    assert sum(ledger["dissipated"] for ledger in ledgers(found)) > 1e-3  # they have struck
 
 
 def test_a_plane_that_turns_is_met_by_what_lies_beside_it():
@@ -132,7 +132,7 @@ def test_a_plane_that_turns_is_met_by_what_lies_beside_it():
             every.run(every.time + 0.04)
             assert acting(every) <= set(found.system.encounters)
     np.testing.assert_allclose(places(found), places(every), atol=1e-11)
-    assert sum(book["supplied"] != 0.0 for book in books(found)) >= 2
+    assert sum(ledger["supplied"] != 0.0 for ledger in ledgers(found)) >= 2
 
 
 @pytest.mark.campaign
@@ -188,12 +188,12 @@ def test_energy_is_booked_when_those_who_met_have_parted():
     with Simulation(model, DT, Glued(), record_every=20) as simulation:
         run = simulation.run(1.2)
     assert any("+" in name for name in simulation.system.closed)
-    done = sum(book["work_first"] + book["work_second"] for book in books(simulation))
+    done = sum(ledger["work_first"] + ledger["work_second"] for ledger in ledgers(simulation))
     assert done == pytest.approx(run.energy[-1] - run.energy[0], rel=1e-7) and done < -1.0
-    assert sum(abs(book["leaked"]) for book in books(simulation)) < 1e-3 * abs(done)
+    assert sum(abs(ledger["leaked"]) for ledger in ledgers(simulation)) < 1e-3 * abs(done)
 
 
-def books(simulation):
+def ledgers(simulation):
     return [simulation.ledger(name) for name in (*simulation.system.force_home, *simulation.system.closed)]
 
 

@@ -133,8 +133,8 @@ def test_joining_a_moving_point_is_an_inelastic_impact_with_the_energy_booked(jo
         assert simulation.events[-1]["impact"] == pytest.approx(lost, rel=1e-12)
         run = simulation.run(0.5)
     assert np.abs(run.position("rod.start")[-1] - [0.0, -0.02]).max() < 1e-6
-    book = run.ledger("pin")
-    assert sum(column[-1] for column in book.values()) == pytest.approx(0.0, abs=1e-12)
+    ledger = run.ledger("pin")
+    assert sum(column[-1] for column in ledger.values()) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_a_point_pinned_after_a_cut_stays_where_it_was():
@@ -361,8 +361,10 @@ def everything(simulation):
     rows = [{name: array for name, array in table.copy_rows().items() if name not in worked_with} for table in tables]
     logs = [simulation.events, simulation.recorded.margins, simulation.recorded.forms]
     names = [simulation.assembly.to_data(), list(system.joint_home), list(system.force_home), system.uses]
-    books = {name: book.tobytes() for name, book in system.closed.items()}
-    return rows, repr([logs, names, books, simulation.breakage.gone, [getattr(table, "names", 0) for table in tables]])
+    ledgers = {name: ledger.tobytes() for name, ledger in system.closed.items()}
+    return rows, repr(
+        [logs, names, ledgers, simulation.breakage.gone, [getattr(table, "names", 0) for table in tables]]
+    )
 
 
 def has_not_changed(before, after):

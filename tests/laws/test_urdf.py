@@ -14,8 +14,8 @@ from modular import Assembly, ModelError
 from modular.errors import ImportedWarning
 from scenarios import catalogue
 from scenarios.models import read_model
+from scenarios.models.import_report import APPROXIMATED, DROPPED
 from scenarios.models.inertias import is_possible, nearest_possible
-from scenarios.models.told import APPROXIMATED, DROPPED
 from urdf_arm import ARM
 
 

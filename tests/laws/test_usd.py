@@ -18,7 +18,7 @@ from damage import damaged
 from modular import ModelError
 from round_trips import compare, machine
 from scenarios.models import export_model, read_model
-from scenarios.models.told import APPROXIMATED, DROPPED
+from scenarios.models.import_report import APPROXIMATED, DROPPED
 
 # centimetres and grams, y upwards; a bar of shapes on a hinge that stands at 30 degrees, and a slide with a spring
 STAGE = """#usda 1.0

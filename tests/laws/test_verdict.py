@@ -353,7 +353,7 @@ def test_where_energy_is_the_cause_whoever_took_it_is_named():
 
 
 def test_a_spring_that_makes_energy_of_nothing_is_named():
-    """Without a damper nothing else explains what its books leave open: a stiff one against which something bounces."""
+    """Without a damper nothing else explains what its ledgers leave open: a stiff one against which something bounces."""
     model = Assembly(gravity=(0.0, 0.0))
     model.add(
         "ball", RigidBody(mass=1.0, inertia=0.1, centre=(0.5, 0.0), ports={"G": (0.5, 0.0)}, velocity=(-3.0, 0.7))

@@ -219,8 +219,8 @@ def test_what_rests_is_not_spoken_against(friction, coupling):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         run = Simulation(model, 1e-3, coupling).run(1.0)
-    book = run.ledger("floor")
-    assert book["dissipated"].min() >= -1e-12 and abs(book["leaked"][-1]) < 1e-9  # rounding
+    ledger = run.ledger("floor")
+    assert ledger["dissipated"].min() >= -1e-12 and abs(ledger["leaked"][-1]) < 1e-9  # rounding
 
 
 def pile(**soft):
@@ -300,10 +300,10 @@ def test_the_books_of_a_wall_close_and_what_it_takes_is_what_its_restitution_say
     made, _, until = MADE[name]
     for restitution in (0.5, 1.0):
         run = ran(made(restitution)[0], 2.5e-4, Glued(), until)
-        book = {line: values[-1] for line, values in run.ledger("wall").items()}
+        ledger = {line: values[-1] for line, values in run.ledger("wall").items()}
         lost = run.energy[0] - run.energy[-1]
-        assert abs(book["leaked"]) < 1e-5 and book["stored"] < 1e-2
-        assert book["dissipated"] + book["stored"] == pytest.approx(lost, abs=1e-5)
+        assert abs(ledger["leaked"]) < 1e-5 and ledger["stored"] < 1e-2
+        assert ledger["dissipated"] + ledger["stored"] == pytest.approx(lost, abs=1e-5)
         assert abs(lost) < 0.05 if restitution == 1.0 else lost > 0.2
 
 

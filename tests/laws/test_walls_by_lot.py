@@ -1,4 +1,4 @@
-"""Chains between stops, masses, restitutions, limits and steps drawn by lot: walls bring no energy, and their books close."""
+"""Chains between stops, masses, restitutions, limits and steps drawn by lot: walls bring no energy, and their ledgers close."""
 
 import numpy as np
 import pytest

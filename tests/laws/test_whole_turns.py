@@ -67,10 +67,10 @@ def test_formulas_go_on_over_turns_and_book_what_motors_bring():
     assert np.ptp(glued.angle("main")) > 4.0 * np.pi
     assert exact.angle("main") == pytest.approx(glued.angle("main"), abs=1e-6)
     for name in ("spring", "motor", "servo"):
-        book, other = exact.ledger(name), glued.ledger(name)
+        ledger, other = exact.ledger(name), glued.ledger(name)
         for line in ("work_second", "stored", "dissipated", "supplied"):
-            assert book[line][-1] == pytest.approx(other[line][-1], abs=1e-4), (name, line)
-        assert abs(book["leaked"][-1]) < 1e-9
+            assert ledger[line][-1] == pytest.approx(other[line][-1], abs=1e-4), (name, line)
+        assert abs(ledger["leaked"][-1]) < 1e-9
     assert exact.estimate["swallowed"] < 1e-9
 
 

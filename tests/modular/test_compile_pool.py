@@ -9,7 +9,7 @@ from modular.compile_pool import CompilePool, Job, jobs_of
 from modular.elements import Elements
 from modular.kernel import own_store
 
-VERB = "clear_loads"
+VERB = "clear_demands"
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_a_loop_that_a_worker_has_compiled_is_kept_where_this_process_looks(job:
     assert loop.is_kept(elements.view, elements.view) and loop.address(elements, elements)
     assert loop.dispatcher.stats.cache_misses == compiled
     store = own_store()
-    assert store is not None and len(list(store.folder.glob("elements.clear_loads_loop.*.kernel"))) == 1
+    assert store is not None and len(list(store.folder.glob("elements.clear_demands_loop.*.kernel"))) == 1
     assert jobs_of([(elements.loops[VERB], elements.view, elements.view)]) == []
 
 

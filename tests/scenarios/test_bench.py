@@ -27,13 +27,13 @@ from scenarios.bench.peers.mujoco import MuJoCo
 from scenarios.bench.peers.peer import check_agreement, largest_error, ours
 from scenarios.bench.peers.pinocchio import Pinocchio
 from scenarios.bench.report import from_data, to_data, write_report
-from scenarios.bench.suite import FAMILIES, QUICK, Case, Effort, Results, Skip, choose, describe, run_suite
+from scenarios.bench.suite import FAMILIES, QUICK, Case, MeasuringEffort, Results, Skip, choose, describe, run_suite
 from scenarios.bench.table import BEGIN, END, number, put_into
 from scenarios.bench.work_precision import apart, at_error, cheapest, common_error
 from scenarios.cli import app
 
 BOTH = [Target(2.0), Target(2.0, at_least=True)]
-BRIEF = Effort(quick=True, rounds=2, seconds=0.01)
+BRIEF = MeasuringEffort(quick=True, rounds=2, seconds=0.01)
 
 
 class Slowing:
@@ -338,11 +338,11 @@ def test_the_loop_written_by_hand_moves_the_chain_as_we_do(bodies):
     with Simulation(chain(bodies), 1e-4) as simulation:
         simulation.run(0.1)
         states = [simulation.body(name).state() for name in simulation.assembly.bodies]
-        books = [list(simulation.ledger(name).values()) for name in simulation.assembly.joints]
+        ledgers = [list(simulation.ledger(name).values()) for name in simulation.assembly.joints]
     # the same arithmetic; what sums in another order can do in 1 000 steps is far below what the chain moves
     assert loop.read(Q, 12) == pytest.approx(np.array([state["q"].ravel() for state in states]), abs=1e-9)
     assert loop.read(V, 12) == pytest.approx(np.array([state["v"].ravel() for state in states]), abs=1e-8)
-    assert loop.read(BOOK, 8) == pytest.approx(np.array(books), abs=1e-9)
+    assert loop.read(BOOK, 8) == pytest.approx(np.array(ledgers), abs=1e-9)
 
 
 def test_the_loop_written_by_hand_stops_where_a_rod_has_lost_its_shape():

@@ -24,7 +24,7 @@ from scenarios.comparison.methods import BY_HAND, METHODS, read_method, read_met
 from scenarios.comparison.plan import MAX_SAMPLES, pace, read_plan
 from scenarios.comparison.reference import CONSTRAINED, EXACT, FIXED, reference
 from scenarios.comparison.report import FILES, write_report
-from scenarios.comparison.running import Fate
+from scenarios.comparison.running import Failure
 from scenarios.comparison.trace import ports_of
 from scenarios.gallery.runs import THESIS
 
@@ -200,7 +200,7 @@ def test_where_nothing_adaptive_comes_to_its_end_steps_are_extrapolated(monkeypa
     exact = reference(model, 0.1, times, steps=[2e-3])
 
     def stopped(job, text, share):
-        raise Fate("diverged", "it stopped.")
+        raise Failure("diverged", "it stopped.")
 
     monkeypatch.setattr(reference_module._Job, "adaptive", stopped)
     truth = reference(model, 0.1, times, steps=[2e-3])

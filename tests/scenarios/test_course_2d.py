@@ -116,14 +116,14 @@ def test_the_spring_pendulum_begins_as_its_spring_pulls():
 
 def test_the_spring_pendulum_loses_what_its_damper_takes_and_nothing_else():
     run = simulate(scenarios.load("spring-pendulum"), 2.5e-5, 1.0, Glued(order=4))
-    book = run.ledger("spring")
+    ledger = run.ledger("spring")
     start = 0.5 * STIFFNESS * (np.sqrt(5.0) - REST) ** 2 + 3.0 * G
     length = np.linalg.norm(run.position("solid.P") - A, axis=1)
-    assert book["stored"] == pytest.approx(0.5 * STIFFNESS * (length - REST) ** 2, abs=1e-9 * start)
+    assert ledger["stored"] == pytest.approx(0.5 * STIFFNESS * (length - REST) ** 2, abs=1e-9 * start)
     total = run.energy + 0.5 * STIFFNESS * (length - REST) ** 2
     assert total[0] == pytest.approx(start, rel=1e-12)
     assert np.diff(total).max() < 1e-7 * start  # a damper gives nothing back
-    assert total + book["dissipated"] == pytest.approx(start, rel=1e-3)
+    assert total + ledger["dissipated"] == pytest.approx(start, rel=1e-3)
 
 
 def hanging(sway=(0.0, 0.0)):

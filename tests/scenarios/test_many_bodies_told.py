@@ -68,12 +68,12 @@ def test_the_largest_tables_are_not_kept(chain, monkeypatch):
 
 def test_who_reads_all_at_once_hears_of_each_what_it_says_alone(chain):
     """Every joint and body, so also the rest of a panel that names only the worst."""
-    gaps, books = joint_gaps(chain), ledgers(chain)
+    gaps, all_ledgers = joint_gaps(chain), ledgers(chain)
     for joint in ("hook", "ball1", f"ball{BODIES - 1}"):
         np.testing.assert_allclose(gaps[joint], np.linalg.norm(chain.violation(joint)[:, :3], axis=1), rtol=1e-14)
         assert gaps.peaks()[joint] == gaps[joint].max()
         for k, line in enumerate(chain.ledger(joint).values()):
-            np.testing.assert_array_equal(books[joint][:, k], line)
+            np.testing.assert_array_equal(all_ledgers[joint][:, k], line)
     left = gaps.without(["hook", "ball1"])
     assert len(left) == BODIES - 2 and left.max() == max(gaps[j].max() for j in gaps if j not in ("hook", "ball1"))
     assert draw_violations(chain).axes

@@ -160,7 +160,7 @@ def test_what_acts_along_an_axis_is_in_the_summary_and_in_a_picture_of_its_own()
     print_summary(console, run)
     told = console.file.getvalue()
     assert re.search(r"spring +SpringDamper +0.8\d+ m +1.\d+ m +-[\d.]+ N", told), told
-    assert "Energy book of joints and forces" in told  # though there is no joint
+    assert "energy ledger of joints and forces" in told  # though there is no joint
     written = texts(efforts.draw(run))
     for words in ("spring", "distance [", "force [N]", "time [s]"):
         assert words in written
@@ -240,9 +240,9 @@ def test_the_work_of_forces_is_no_drift():
     model = scenarios.load("double-pendulum")
     model.apply("push", Load(force=(4.0, 1.0)), "lower.end")
     run = record(model, 1.0)
-    book = balance(run)
-    assert np.ptp(book.total) > 1.0
-    assert np.abs(book.drift).max() < 1e-3 * book.scale
+    ledger = balance(run)
+    assert np.ptp(ledger.total) > 1.0
+    assert np.abs(ledger.drift).max() < 1e-3 * ledger.scale
     assert "the work of forces taken out" in drift_text(balance(run))
 
 
@@ -253,9 +253,9 @@ def test_losses_in_impacts_are_no_drift():
     simulation.run(0.7)
     simulation.join("hook", Revolute(), "ground", "lower.end")
     run = simulation.run(1.0)
-    book = balance(run)
+    ledger = balance(run)
     assert run.events[-1]["impact"] > 0.1
-    assert np.abs(book.drift).max() < 2e-3 * book.scale
+    assert np.abs(ledger.drift).max() < 2e-3 * ledger.scale
     assert "losses in impacts taken out" in drift_text(balance(run))
 
 

@@ -13,14 +13,14 @@ from coordinator import Glued, Penalty, Simulation
 def test_the_arm_puts_its_load_down_where_it_should_be(coupling, dt, gap):
     with Simulation(scenarios.load("robot-arm"), dt, coupling) as simulation:
         run = simulation.run(4.0)
-        books = {name: simulation.ledger(name) for name in ("turning", "lifting", "bending")}
+        ledgers = {name: simulation.ledger(name) for name in ("turning", "lifting", "bending")}
     foot = run.position("load.foot")
     angle = 2 * np.pi / 3
     due = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]]) @ foot[0]
     np.testing.assert_allclose(foot[-1], due, atol=gap)
     np.testing.assert_allclose(run.position("forearm.hand")[-1], run.position("forearm.hand")[0], atol=gap)
     # nothing is higher or faster than before: all work of the drives is back, but for what the scheme leaves open
-    assert abs(sum(book["supplied"] for book in books.values())) < (1e-2 if coupling == Glued() else 1.0)
+    assert abs(sum(ledger["supplied"] for ledger in ledgers.values())) < (1e-2 if coupling == Glued() else 1.0)
 
 
 def test_while_it_rests_the_shoulder_bears_the_weights_at_their_levers():

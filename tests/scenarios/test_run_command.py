@@ -302,7 +302,7 @@ def test_ctrl_c_ends_the_command_with_130_and_a_folder_that_loads():
         child.send_signal(signal.SIGINT)
         told, complaint = child.communicate(timeout=GUARD)
     assert child.returncode == 130
-    assert "Energy book" in told
+    assert "energy ledger" in told
     assert re.search(r"interrupted at [0-9.]+ of 500 s", complaint)
     assert "is kept in half" in complaint
     assert "Traceback" not in complaint

@@ -18,7 +18,6 @@ from math import sqrt
 
 import numpy as np
 
-from components.bodies.answering import answering
 from components.bodies.beam.kernels import (
     assemble,
     eliminate,
@@ -35,6 +34,7 @@ from components.bodies.beam.showing import collect, node_of, show_places, show_r
 from components.bodies.posed.fixed_point import MOST_ITERATIONS, STALLED_TOLERANCE, still_converges
 from components.bodies.posed.kernels import SPACE, by_spin, predict, rotation
 from components.bodies.posed.kick_work import exclude_flight
+from components.bodies.response_loops import response_loops
 from modular.blocks import room
 from modular.elements import STEP, Array
 from modular.kernel import kernel
@@ -329,7 +329,7 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, ahead: boo
                     response[c, first + m] = shown[c]
 
 
-respond_loop, respond_predicted_loop = answering(__name__, respond_rows)
+respond_loop, respond_predicted_loop = response_loops(__name__, respond_rows)
 
 
 @kernel

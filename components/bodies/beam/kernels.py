@@ -269,8 +269,8 @@ def resist(bodies: View, n: int, k: int, q: Array, now: Array) -> None:
             along += q[c] * now[c]
         for j in range(3):
             s, t = (j + 1) % 3, (j + 2) % 3
-            whirl = spin[s] * inertia[t] * spin[t] - spin[t] * inertia[s] * spin[s]
-            asked = whirl + 2.0 * along * inertia[j] * spin[j] + size * inertia[j] * x[3 + j]
+            gyroscopic = spin[s] * inertia[t] * spin[t] - spin[t] * inertia[s] * spin[s]
+            asked = gyroscopic + 2.0 * along * inertia[j] * spin[j] + size * inertia[j] * x[3 + j]
             bodies.right[n, k, 3 + j] = bodies.outer[n, k, 3 + j] - asked
     else:
         bodies.right[n, k, 2] = bodies.outer[n, k, 2] - inertia[0] * x[2]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from components.bodies.beam import gluing, kernels
-from components.bodies.natural.compliance import bound_loads_loop
+from components.bodies.natural.compliance import bound_demands_loop
 from components.bodies.posed.by_body import EquationsByBody
 from components.bodies.posed.stack import TurnedSide
 from components.bodies.trial_step import TRIAL_STEP
@@ -66,7 +66,7 @@ class Beams(EquationsByBody):
         self.loops = (
             TRIAL_STEP
             | loops_of(kernels, gluing)
-            | {"respond_freely": gluing.respond_loop, "bound_loads": bound_loads_loop}
+            | {"respond_freely": gluing.respond_loop, "bound_demands": bound_demands_loop}
         )
         self.fold(*self.together[0])
 

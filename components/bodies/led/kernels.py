@@ -199,7 +199,7 @@ def respond_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def bound_loads_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def bound_demands_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """No stiffness is too much for it."""
     for n in range(start, stop):
         for k in range(bodies.numbers[n]):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import sqrt
 
-from components.bodies.answering import answering
 from components.bodies.modal.kernels import FOUND, answer, cross, spins, wheels
 from components.bodies.modal.showing import (
     MODES,
@@ -18,6 +17,7 @@ from components.bodies.modal.showing import (
     turns,
 )
 from components.bodies.posed.kernels import SPACE, rotation, square_of
+from components.bodies.response_loops import response_loops
 from modular.blocks import room
 from modular.elements import STEP, Array
 from modular.kernel import kernel
@@ -99,7 +99,7 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, ahead: boo
                 write(bodies, elements, n, e, c, torque, FOUND)
 
 
-respond_loop, respond_predicted_loop = answering(__name__, respond_rows)
+respond_loop, respond_predicted_loop = response_loops(__name__, respond_rows)
 
 
 @kernel

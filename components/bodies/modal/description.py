@@ -285,7 +285,7 @@ class ModalBody(PlacedAndTurned):
         ones = np.concatenate([np.ones((*eta.shape[:-1], 1)), eta], axis=-1)
         t = 2 * self.dimension - 3
         j = np.einsum("...a,...b,abx->...x", ones, ones, numbers.inertia).reshape(*eta.shape[:-1], t, t)
-        return j, np.einsum("...i,ijt->...tj", eta, numbers.whirl)
+        return j, np.einsum("...i,ijt->...tj", eta, numbers.gyroscopic)
 
     def kinetic_energy(self, q: Array, v: Array) -> Array:
         """m v^2 / 2 + Omega (J Omega / 2 + N eta') + eta'^2 / 2 [J], shape (...)."""
@@ -354,7 +354,7 @@ class ModalBody(PlacedAndTurned):
         if d == 3:
             force[3:7] -= 4.0 * spinning(v[3:7]).T @ (j @ spin + n @ pace)
         force[first:] = np.einsum("a,kaij,i,j->k", ones, inertia[1:], spin, spin) - numbers.squares * eta
-        force[first:] += 2.0 * np.einsum("j,kjt,t->k", pace, numbers.whirl, spin) - numbers.losses * pace
+        force[first:] += 2.0 * np.einsum("j,kjt,t->k", pace, numbers.gyroscopic, spin) - numbers.losses * pace
         return force
 
     def answer(self, q: Array, push: Array) -> Array:
@@ -416,12 +416,12 @@ class Numbers:
         traces = np.trace(self.moments, axis1=2, axis2=3)
         if d == 2:
             self.inertia = traces[:, :, None]
-            self.whirl = (self.moments[1:, 1:, 0, 1] - self.moments[1:, 1:, 1, 0])[..., None]
+            self.gyroscopic = (self.moments[1:, 1:, 0, 1] - self.moments[1:, 1:, 1, 0])[..., None]
         else:
             even = 0.5 * (self.moments + self.moments.transpose(0, 1, 3, 2))
             self.inertia = (traces[..., None, None] * np.eye(3) - even).reshape(1 + k, 1 + k, 9)
             rows = [(1, 2), (2, 0), (0, 1)]
-            self.whirl = np.stack([self.moments[1:, 1:, s, t] - self.moments[1:, 1:, t, s] for s, t in rows], -1)
+            self.gyroscopic = np.stack([self.moments[1:, 1:, s, t] - self.moments[1:, 1:, t, s] for s, t in rows], -1)
         frequencies = np.asarray(body.frequencies, float)
         self.squares, self.losses = frequencies**2, 2.0 * body.ratios * frequencies
         many, width = len(body.ports), 3 if d == 2 else 6

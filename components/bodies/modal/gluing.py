@@ -35,13 +35,13 @@ from components.bodies.modal.showing import (
     MODES,
     first_of,
     grow,
+    gyroscopic_of,
     integrate_inertia,
     lift,
     points,
     poses,
     show_places,
     show_rates,
-    whirl_of,
 )
 from components.bodies.posed.fixed_point import MOST_ITERATIONS, STALLED_TOLERANCE, still_converges
 from components.bodies.posed.kernels import SPACE, by_spin
@@ -180,7 +180,7 @@ def miss(
         pull -= grow(bodies, n, middle, spin, k)
         value = amounts[k, KEPT] - amounts[k, PACE]
         for j in range(modes):
-            pull -= whirl_of(bodies, n, spin, k, j) * amounts[j, PACE]
+            pull -= gyroscopic_of(bodies, n, spin, k, j) * amounts[j, PACE]
         for i in range(t):
             value -= mix[k, i] * spin[i]
         amounts[k, FOUND] = value - 0.5 * h * pull

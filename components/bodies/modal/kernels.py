@@ -22,6 +22,7 @@ from components.bodies.modal.showing import (
     first_of,
     follow,
     grow,
+    gyroscopic_of,
     integrate_inertia,
     lift,
     place_in_body,
@@ -31,7 +32,6 @@ from components.bodies.modal.showing import (
     show_rates,
     show_rates_ahead,
     turns,
-    whirl_of,
 )
 from components.bodies.posed.kernels import (
     SPACE,
@@ -192,7 +192,7 @@ def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Arr
                     growth[i] += share * bodies.inertia[make, (1 + k) * (1 + modes) + b, i * t + j] * spin[j]
         value = amounts[k, PUSHED] + grow(bodies, n, q, spin, k)
         for j in range(modes):
-            value += 2.0 * whirl_of(bodies, n, spin, k, j) * now[first + j]
+            value += 2.0 * gyroscopic_of(bodies, n, spin, k, j) * now[first + j]
         amounts[k, FOUND] = value - bodies.squares[make, k] * q[first + k] - bodies.losses[make, k] * v[first + k]
     size, along, rate, square_rate = 1.0, 0.0, 0.0, 0.0
     if t == 3:

@@ -98,7 +98,7 @@ def integrate_inertia(bodies: View, n: int, q: Array, inertia: Array, mix: Array
         for c in range(t):
             value = 0.0
             for i in range(modes):
-                value += q[first + i] * bodies.whirl[make, i * modes + j, c]
+                value += q[first + i] * bodies.gyroscopic[make, i * modes + j, c]
             mix[j, c] = value
 
 
@@ -116,11 +116,11 @@ def grow(bodies: View, n: int, q: Array, spin: Array, k: int) -> float:
 
 
 @kernel
-def whirl_of(bodies: View, n: int, spin: Array, k: int, j: int) -> float:
+def gyroscopic_of(bodies: View, n: int, spin: Array, k: int, j: int) -> float:
     """C_kj Omega."""
     at, total = k * int(bodies.sizes[MODES]) + j, 0.0
     for c in range(spin.shape[0]):
-        total += bodies.whirl[bodies.make[n], at, c] * spin[c]
+        total += bodies.gyroscopic[bodies.make[n], at, c] * spin[c]
     return total
 
 

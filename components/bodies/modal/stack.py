@@ -10,7 +10,7 @@ import numpy as np
 
 from components.bodies.body_stack import GLUE, BodyStack
 from components.bodies.modal import compliance, gluing, kernels
-from components.bodies.natural.compliance import bound_loads_loop
+from components.bodies.natural.compliance import bound_demands_loop
 from components.bodies.posed.by_body import ImpulseByBody
 from components.bodies.posed.stack import TurnedSide
 from components.bodies.trial_step import TRIAL_STEP
@@ -40,7 +40,7 @@ class ModalBodies(ImpulseByBody):
     # of each make
     kilograms: Array
     inertia: Array  # I_ab
-    whirl: Array  # C_ij
+    gyroscopic: Array  # C_ij
     squares: Array  # omega^2
     losses: Array  # 2 zeta omega
     places: Array  # of ports, not bent, in the axes of the body
@@ -58,7 +58,7 @@ class ModalBodies(ImpulseByBody):
         self.column("amounts", modes, 4, listed=True)
         self.common("kilograms")
         self.common("inertia", (1 + modes) ** 2, turning**2, listed=True)
-        self.common("whirl", modes**2, turning, listed=True)
+        self.common("gyroscopic", modes**2, turning, listed=True)
         for name in ("squares", "losses"):
             self.common(name, modes, listed=True)
         self.common("places", places, dimension, listed=True)
@@ -66,7 +66,7 @@ class ModalBodies(ImpulseByBody):
         self.loops = (
             TRIAL_STEP
             | loops_of(kernels, compliance, gluing)
-            | {"respond_freely": compliance.respond_loop, "bound_loads": bound_loads_loop}
+            | {"respond_freely": compliance.respond_loop, "bound_demands": bound_demands_loop}
         )
         self.fold(*self.together[0])
 
@@ -82,7 +82,11 @@ class ModalBodies(ImpulseByBody):
         sizes |= dict.fromkeys(("mix", "mix_before"), (rows, modes, t))
         sizes |= dict.fromkeys(("squares", "losses"), (makes, modes))
         sizes |= {"amounts": (rows, modes, 4), "inertia": (makes, (1 + modes) ** 2, t**2)}
-        sizes |= {"whirl": (makes, modes**2, t), "places": (makes, places, d), "shapes": (makes, places * modes, d + t)}
+        sizes |= {
+            "gyroscopic": (makes, modes**2, t),
+            "places": (makes, places, d),
+            "shapes": (makes, places * modes, d + t),
+        }
         fits = modes >= 0 and all(getattr(self, name).shape == size for name, size in sizes.items())
         fits = fits and all(self.folds(name) or getattr(self, name).shape == self.q.shape for name in GLUE)
         held = self.weights[..., 1]
@@ -107,7 +111,7 @@ class ModalBodies(ImpulseByBody):
         for make, k in zip(makes, firsts, strict=True):
             numbers = members[k].numbers
             self.kilograms[make] = members[k].mass
-            for name in ("inertia", "whirl", "squares", "losses", "places", "shapes"):
+            for name in ("inertia", "gyroscopic", "squares", "losses", "places", "shapes"):
                 row = getattr(self, name)[make]
                 row[...] = getattr(numbers, name).reshape(row.shape)
 

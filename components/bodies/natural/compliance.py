@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from components.bodies.answering import answering
 from components.bodies.natural.kernels import differences, pair, predict, states
 from components.bodies.natural.showing import combine, most
-from components.bodies.scheme import BETA, BURDEN, GAMMA
+from components.bodies.response_loops import response_loops
+from components.bodies.scheme import BETA, DEMAND_WEIGHT, GAMMA
 from modular.blocks import like, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
@@ -98,7 +98,7 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, ahead: boo
             scatter(response, elements.response, indices_slot(bodies.attached, k, n, stop, bodies.numbers))
 
 
-respond_loop, respond_predicted_loop = answering(__name__, respond_rows)
+respond_loop, respond_predicted_loop = response_loops(__name__, respond_rows)
 
 
 roots = shaped(types.float64, lambda square: [square])
@@ -136,37 +136,37 @@ def respond_freely_loop(start: int, stop: int, bodies: View, elements: View) -> 
     return NO_FAILED_ROW
 
 
-squares = shaped(lanes, lambda load: [load, load, (1, *load), (7,)])
-flat_squares = shaped(lanes, lambda load: [PLANAR_RIGID_DIRECTIONS, PLANAR_RIGID_DIRECTIONS, (1, *load), (7,)])
+squares = shaped(lanes, lambda demand: [demand, demand, (1, *demand), (7,)])
+flat_squares = shaped(lanes, lambda demand: [PLANAR_RIGID_DIRECTIONS, PLANAR_RIGID_DIRECTIONS, (1, *demand), (7,)])
 
 
 @loop
-def bound_loads_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def bound_demands_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Upper bound of the largest eigenvalue of each body's summed loads, as often as it counts, written to all its elements."""
-    bound_loads_rows(start, stop, bodies, elements, squares(elements.load))
+    bound_demands_rows(start, stop, bodies, elements, squares(elements.demand))
     return NO_FAILED_ROW
 
 
 @loop
-def bound_loads_flat_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+def bound_demands_flat_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """The same for rigid bodies in the plane: they have three motions, whatever there is room for."""
-    bound_loads_rows(start, stop, bodies, elements, flat_squares(elements.load))
+    bound_demands_rows(start, stop, bodies, elements, flat_squares(elements.demand))
     return NO_FAILED_ROW
 
 
 @kernel
-def bound_loads_rows(start: int, stop: int, bodies: View, elements: View, scratch: tuple[Array, ...]) -> None:
+def bound_demands_rows(start: int, stop: int, bodies: View, elements: View, scratch: tuple[Array, ...]) -> None:
     """As many motions as the first scratch blocks have."""
-    total, square, load, traces = scratch
+    total, square, demand, traces = scratch
     for n in range(start, stop, LANES):
         total[:, :] = 0.0
         longest = most(bodies.numbers, n, stop)
         for k in range(longest):
-            gather(elements.load, indices_slot(bodies.attached, k, n, stop, bodies.numbers), load)
+            gather(elements.demand, indices_slot(bodies.attached, k, n, stop, bodies.numbers), demand)
             for i in range(total.shape[0]):
                 for j in range(total.shape[1]):
-                    total[i, j] += load[0, i, j]
-        value = bodies.gains[BURDEN] * largest_eigenvalue(total, square, traces)
+                    total[i, j] += demand[0, i, j]
+        value = bodies.gains[DEMAND_WEIGHT] * largest_eigenvalue(total, square, traces)
         for k in range(longest):
             scatter_one(value, elements.bound, indices_slot(bodies.attached, k, n, stop, bodies.numbers))
 

@@ -44,7 +44,7 @@ REFINEMENT_PASSES = 2  # on nu: the second takes away what rounding left
 
 
 @kernel
-def openness(
+def violation_beyond(
     error: Array, gram: Array, points: Array, q: Array, allowed: tuple[Any, Any], length: float, turn: float
 ) -> Any:
     """Above zero where an internal constraint is open by more than is allowed, in lengths [m] or directions [-].
@@ -136,11 +136,11 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
         if count > 1:
             store(closing, bodies.closing, n, stop)
             nothing = 0.0 * gram[0, 0], 0.0 * gram[0, 0]
-            bad = unfit(openness(error, gram, bodies.points, ahead, nothing, length, turn))
+            bad = unfit(violation_beyond(error, gram, bodies.points, ahead, nothing, length, turn))
             if bad != 0:
                 accelerate_freely(total, inverse_mass, fall, bodies.gravity, v)
                 allowed = rounded(v, gram, bodies.points, ahead, h)
-                bad = unfit(openness(error, gram, bodies.points, ahead, allowed, length, turn))
+                bad = unfit(violation_beyond(error, gram, bodies.points, ahead, allowed, length, turn))
             for k in range(min(LANES, stop - n)):
                 bodies.ajar[n + k] = (bad >> k) & 1
             open_ = first_bad(open_, bad, n, stop)

@@ -16,7 +16,7 @@ import numpy as np
 
 from components.bodies.identity_cache import cached_by_identity
 from components.bodies.short_sums import combined, cross, inverted, outer, product, trace, transposed
-from modular.body import Fellows
+from modular.body import StackMembers
 from modular.elements import Array, Indices
 from modular.errors import ModelError
 from modular.tiles import TileRows
@@ -139,7 +139,7 @@ def record_rows_of(bodies: Sequence[NaturalBody]) -> RecordRows:
 
 def kept_record_rows(bodies: Sequence[NaturalBody]) -> RecordRows:
     """The same, once where they stay together."""
-    if not isinstance(bodies, Fellows | TileRows):
+    if not isinstance(bodies, StackMembers | TileRows):
         return record_rows_of(bodies)
     if bodies.derived is None:
         bodies.derived = record_rows_of(cast("Sequence[NaturalBody]", bodies))

@@ -78,9 +78,9 @@ class NaturalBodies(BodyStack):
         self.common("ports", 2, elements, listed=True)
         self.fixed("points", points)  # its shape is all that it says
         self.loops = TRIAL_STEP | loops_of(kernels, compliance, gluing)
-        flat = self.loops.pop("bound_loads_flat")
+        flat = self.loops.pop("bound_demands_flat")
         if dimension == 2:
-            self.loops["bound_loads"] = flat
+            self.loops["bound_demands"] = flat
         self.fold(*self.together[0])
 
     @property

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from math import cos, sin, sqrt
 
-from components.bodies.answering import answering
 from components.bodies.posed.kernels import (
     SPACE,
     by_spin,
@@ -26,6 +25,7 @@ from components.bodies.posed.kernels import (
     unsound,
 )
 from components.bodies.posed.kick_work import exclude_flight
+from components.bodies.response_loops import response_loops
 from modular.blocks import room
 from modular.elements import STEP, Array
 from modular.kernel import kernel
@@ -214,7 +214,7 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, ahead: boo
             answer(bodies.weights[n, k], turn, axes, slip, arm, elements.response[bodies.attached[n, k]])
 
 
-respond_loop, respond_predicted_loop = answering(__name__, respond_rows)
+respond_loop, respond_predicted_loop = response_loops(__name__, respond_rows)
 
 
 @loop

@@ -224,7 +224,7 @@ def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Arr
         for j in range(3):
             ease[j] = 1.0 / (size * inertia[j])
         spin_of(q, now, spin)
-        whirl(inertia, ease, along, spin, torque, swing)
+        euler_acceleration(inertia, ease, along, spin, torque, swing)
         bend = bend_along(gains, dt, size, rate, square_rate)
         if dt > 0.0:
             spin_of(q, v, pace)
@@ -235,7 +235,7 @@ def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Arr
                     spin[j] = pace[j] + later * swing[j]
                     square_rate += 0.25 * spin[j] * spin[j]
                 square_rate = (square_rate + along * along) / size
-                whirl(inertia, ease, along, spin, torque, swing)
+                euler_acceleration(inertia, ease, along, spin, torque, swing)
                 bend = bend_along(gains, dt, size, rate, square_rate)
         by_spin(q, bend, swing, a)
     else:
@@ -243,7 +243,7 @@ def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Arr
 
 
 @kernel
-def whirl(inertia: Array, ease: Array, along: float, spin: Array, torque: Array, swing: Array) -> None:
+def euler_acceleration(inertia: Array, ease: Array, along: float, spin: Array, torque: Array, swing: Array) -> None:
     """Spin of the acceleration, from Euler's equations in the axes of the body; p p' = `along`, 1 / (|p|^2 I) = `ease`."""
     for j in range(3):
         s, t = (j + 1) % 3, (j + 2) % 3

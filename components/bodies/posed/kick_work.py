@@ -1,6 +1,6 @@
 """The work of forces on a body that turns or bends as it flies between two kicks.
 
-Books take the mean of the velocities before and now (modular/ledger.py). A force works while it kicks; what the flight changes
+Ledgers take the mean of the velocities before and now (modular/ledger.py). A force works while it kicks; what the flight changes
 after it, as what turns or is elastic gives and takes, is none of its work. So before a flight stands what makes the mean that
 of the kick: (before + kicked - flown + flown) / 2. Booked from before to flown, a weld at the end of a beam of light
 pieces leaked h R^2 / 4 m in a second, m the mass of the last piece: first order, and the more the finer the beam.

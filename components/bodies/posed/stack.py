@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from components.bodies.body_stack import BodyStack
-from components.bodies.natural.compliance import bound_loads_flat_loop, bound_loads_loop
+from components.bodies.natural.compliance import bound_demands_flat_loop, bound_demands_loop
 from components.bodies.posed import gluing, kernels
 from components.bodies.posed.by_body import ImpulseByBody
 from components.bodies.trial_step import TRIAL_STEP
@@ -42,7 +42,7 @@ class PosedBodies(ImpulseByBody):
         self.common("inertia", turning)
         self.loops = TRIAL_STEP | loops_of(kernels, gluing)
         self.loops["respond_freely"] = gluing.respond_loop
-        self.loops["bound_loads"] = bound_loads_flat_loop if dimension == 2 else bound_loads_loop
+        self.loops["bound_demands"] = bound_demands_flat_loop if dimension == 2 else bound_demands_loop
         self.fold(*self.together[0])
 
     def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:

@@ -13,9 +13,9 @@ from components.bodies.natural.rod import Rod
 from components.bodies.posed.newton_euler import NewtonEulerBody
 from components.bodies.posed.whole import PlacedAndTurned
 from components.bodies.short_sums import dot
-from components.bodies.subassembly.reading import Inner, Parts, is_rigid, ports_of, tree_of
+from components.bodies.subassembly.reading import InnerJoint, Parts, is_rigid, ports_of, tree_of
 from components.bodies.subassembly.stack import Subassemblies
-from components.bodies.subassembly.tree import Piece, Tree
+from components.bodies.subassembly.tree import InnerBody, Tree
 from components.joints.revolute import Revolute
 from modular.body import Body
 from modular.component import Component
@@ -66,9 +66,9 @@ class Subassembly(PlacedAndTurned):
         return _tree(self)
 
     @property
-    def pieces(self) -> Mapping[str, Piece]:
+    def inner_bodies(self) -> Mapping[str, InnerBody]:
         """The rigid bodies inside by their names, those of what is nested behind its own: "hand.thumb"."""
-        return self.tree.pieces
+        return self.tree.inner_bodies
 
     @property
     def dimension(self) -> int:
@@ -93,7 +93,7 @@ class Subassembly(PlacedAndTurned):
     @property
     def motions(self) -> int:
         """In how many ways its ports can move, a multiple of six."""
-        held = len({self.pieces[body].link for body, _ in self.parts.ports.values()})
+        held = len({self.inner_bodies[body].link for body, _ in self.parts.ports.values()})
         ways = min(self.freedoms, (6 if self.dimension == 3 else 3) * held)
         return RIGID_BODY_MOTIONS * max(1, -(-ways // RIGID_BODY_MOTIONS))
 
@@ -136,9 +136,9 @@ class Subassembly(PlacedAndTurned):
     def port_weights(self, port: str) -> Array:
         """w0 = 1, the link, and the place of a port in its frame; "" behind a body stands for its mass centre."""
         body, own = self.place_of(port)
-        tree, piece = self.tree, self.pieces[body]
-        point = np.asarray(piece.ports[own].point if own else piece.centre, float)
-        return np.array([1.0, piece.link, *(point - tree.origin[piece.link, : tree.dimension])])
+        tree, inner_body = self.tree, self.inner_bodies[body]
+        point = np.asarray(inner_body.ports[own].point if own else inner_body.centre, float)
+        return np.array([1.0, inner_body.link, *(point - tree.origin[inner_body.link, : tree.dimension])])
 
     def reach(self, weights: Array, slopes: Array) -> Array:
         """How an element follows all coordinates, (d, k)."""
@@ -158,9 +158,9 @@ class Subassembly(PlacedAndTurned):
     def port_axes(self, port: str, q: Array) -> Array:
         """Axes of a port in the world as rows, (..., d, d)."""
         body, own = self.place_of(port)
-        piece, d, still = self.pieces[body], self.dimension, np.zeros_like(q)
-        frame = piece.ports[own].frame(f"port '{port}'")
-        turn = self.tree.motion(q, still, still)[0][..., piece.link, :d, 1 : 1 + d]
+        inner_body, d, still = self.inner_bodies[body], self.dimension, np.zeros_like(q)
+        frame = inner_body.ports[own].frame(f"port '{port}'")
+        turn = self.tree.motion(q, still, still)[0][..., inner_body.link, :d, 1 : 1 + d]
         return np.asarray(frame @ np.swapaxes(turn, -1, -2))
 
     # --- what a record of states says ----------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ class Subassembly(PlacedAndTurned):
 def taken_apart(body: Subassembly, owner: str) -> Parts:
     """Rigid bodies and inner joints; what is nested comes in where it stands, its names behind its own."""
     found: dict[str, Body] = {}
-    inner: list[Inner] = []
+    inner: list[InnerJoint] = []
     shown: dict[str, dict[str, tuple[str, str]]] = {}
     for name, one in body.bodies.items():
         if not isinstance(name, str) or not name or "." in name:
@@ -261,7 +261,7 @@ def taken_apart(body: Subassembly, owner: str) -> Parts:
             )
         if isinstance(one, Subassembly):
             nested = taken_apart(one, f"{owner}: '{name}'")
-            found |= {f"{name}.{key}": piece for key, piece in nested.bodies.items()}
+            found |= {f"{name}.{key}": inner_body for key, inner_body in nested.bodies.items()}
             inner += [
                 joint._replace(
                     name=f"{name}: {joint.name}", first=f"{name}.{joint.first}", second=f"{name}.{joint.second}"
@@ -290,7 +290,7 @@ def taken_apart(body: Subassembly, owner: str) -> Parts:
         if not isinstance(joint, Joint):
             raise ModelError(f"{owner}: joint {number} is {entry!r}; give (joint, 'body.port', 'body.port').")
         sides = place(first, f"joint {number}"), place(second, f"joint {number}")
-        inner.append(Inner(f"{first} - {second}", joint, *sides[0], *sides[1]))
+        inner.append(InnerJoint(f"{first} - {second}", joint, *sides[0], *sides[1]))
     return Parts(found, inner, {port: place(text, f"port '{port}'") for port, text in body.ports.items()})
 
 

@@ -22,8 +22,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from components.bodies.answering import answering
 from components.bodies.posed.kick_work import exclude_flight
+from components.bodies.response_loops import response_loops
 from components.bodies.subassembly.dynamics import collect, compose, factorise_mass, momentum_of, pass_down, solve
 from components.bodies.subassembly.kernels import unsound
 from components.bodies.subassembly.kinematics import (
@@ -362,7 +362,7 @@ def span(bodies: View, elements: View, n: int) -> int:
                     for i in range(count):
                         row[i] -= share * basis[j * count + i]
             left = sqrt(along(row, row, 0, count))
-            if left > DEPENDENT_DIRECTION_TOLERANCE * size and found < min(count, elements.load.shape[1]):
+            if left > DEPENDENT_DIRECTION_TOLERANCE * size and found < min(count, elements.demand.shape[1]):
                 for i in range(count):
                     basis[found * count + i] = row[i] / left
                 found += 1
@@ -394,7 +394,7 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, ahead: boo
         tell(bodies, elements, n, count)
 
 
-respond_loop, respond_predicted_loop = answering(__name__, respond_rows)
+respond_loop, respond_predicted_loop = response_loops(__name__, respond_rows)
 
 
 @loop

@@ -14,7 +14,7 @@ from components.bodies.natural.rigid_data import tensor_of
 from components.bodies.posed.newton_euler import NewtonEulerBody
 from components.bodies.subassembly.tree import (
     Freedom,
-    Piece,
+    InnerBody,
     Tree,
 )
 from components.joints.cylindrical import Cylindrical
@@ -38,7 +38,7 @@ VELOCITY_TOLERANCE = 1e-9  # of the velocities at the start: how far they may ru
 ZERO_INERTIA_TOLERANCE = 1e-11  # of what it would be: inertia that counts as none
 
 
-class Inner(NamedTuple):
+class InnerJoint(NamedTuple):
     """An inner joint between ports of rigid bodies."""
 
     name: str
@@ -53,7 +53,7 @@ class Parts(NamedTuple):
     """Rigid bodies, inner joints and outer ports, whatever was nested."""
 
     bodies: dict[str, Body]
-    joints: list[Inner]
+    joints: list[InnerJoint]
     ports: dict[str, tuple[str, str]]
 
 
@@ -92,7 +92,7 @@ def tree_of(parts: Parts, owner: str) -> Tree:
     if len(dimensions) > 1:
         raise ModelError(f"{owner} mixes planar and spatial bodies; give all of one kind.")
     d = dimensions.pop()
-    beside: dict[str, list[tuple[str, Inner]]] = {name: [] for name in names}
+    beside: dict[str, list[tuple[str, InnerJoint]]] = {name: [] for name in names}
     for one in parts.joints:
         beside[one.first].append((one.second, one))
         beside[one.second].append((one.first, one))
@@ -126,7 +126,7 @@ class _Growing:
         self.freedoms: list[Freedom] = []
         self.parents: list[int] = []
         self.origins: list[Array] = []
-        self.used: list[Inner] = []
+        self.used: list[InnerJoint] = []
         points = [
             x for body in parts.bodies.values() for x in (mass_of(body)[1], *map(_in_space, ports_of(body).values()))
         ]
@@ -143,7 +143,7 @@ class _Growing:
         freedom = Freedom(self.dimension == 3, UPRIGHT)
         self.link[name] = self._add(freedom, -1, mass_of(self.parts.bodies[name])[1])
 
-    def hang(self, here: str, there: str, one: Inner) -> None:
+    def hang(self, here: str, there: str, one: InnerJoint) -> None:
         """A body on one that is there already."""
         ends = []
         for name, port in ((one.first, one.first_port), (one.second, one.second_port)):
@@ -197,14 +197,14 @@ class _Growing:
                 inertia[link] += own + m * (arm @ arm * np.eye(3) - np.outer(arm, arm))
         ball = np.array([one.ball for one in self.freedoms], np.int64)
         widths, paces = np.where(ball == 1, 4, 1), np.where(ball == 1, 3, 1)
-        pieces = {}
+        inner_bodies = {}
         for name, link in self.link.items():
             m, c, _ = mass_of(self.parts.bodies[name])
-            pieces[name] = Piece(link, m, c[:d], ports_of(self.parts.bodies[name]))
+            inner_bodies[name] = InnerBody(link, m, c[:d], ports_of(self.parts.bodies[name]))
         tree = Tree(
             d, parent, ball, np.array([one.axis for one in self.freedoms], float), base,
             np.array([(one.turn, one.way) for one in self.freedoms], float), mass, first, inertia,
-            d + np.cumsum(widths) - widths, np.cumsum(paces) - paces, origin, pieces, np.zeros(0),
+            d + np.cumsum(widths) - widths, np.cumsum(paces) - paces, origin, inner_bodies, np.zeros(0),
         )  # fmt: skip
         return self._moving(tree)
 

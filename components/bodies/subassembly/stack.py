@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from components.bodies.body_stack import GLUE, BodyStack
-from components.bodies.natural.compliance import bound_loads_loop
+from components.bodies.natural.compliance import bound_demands_loop
 from components.bodies.posed.by_body import ImpulseByBody
 from components.bodies.posed.quaternions import spinning
 from components.bodies.posed.stack import TurnedSide
@@ -100,7 +100,7 @@ class Subassemblies(ImpulseByBody):
         self.loops = (
             TRIAL_STEP
             | loops_of(kernels, gluing)
-            | {"respond_freely": gluing.respond_loop, "bound_loads": bound_loads_loop}
+            | {"respond_freely": gluing.respond_loop, "bound_demands": bound_demands_loop}
         )
         self.fold(*self.together[0])
 

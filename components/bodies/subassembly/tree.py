@@ -32,7 +32,7 @@ class Freedom(NamedTuple):
     way: float = 0.0  # [m] per unit of it
 
 
-class Piece(NamedTuple):
+class InnerBody(NamedTuple):
     """A rigid body inside: its link, its mass, its mass centre and its ports at the start."""
 
     link: int
@@ -57,7 +57,7 @@ class Tree:
     coordinate: Indices  # its first coordinate
     speed: Indices  # its first speed, of those beside the velocity of the mass centre
     origin: Array  # where it begins in the world at the start [m], (links, 3)
-    pieces: Mapping[str, Piece]  # rigid bodies by their names
+    inner_bodies: Mapping[str, InnerBody]  # rigid bodies by their names
     pace: Array  # rates of all coordinates at the start
 
     @property

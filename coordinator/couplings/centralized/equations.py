@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.couplings.centralized.bends import Bends
+from coordinator.couplings.centralized.curvature import JacobianCurvature
 from coordinator.couplings.centralized.saddle import Pattern, Saddle
 from coordinator.couplings.centralized.slices import Slices
 from coordinator.system import System
@@ -46,7 +46,7 @@ class Equations:
         self.stacks: list[Any] = system.bodies_as(GivesEquations)
         self.joints: list[Joints] = list(system.joints)
         self.evaluations = 0
-        self.bends = Bends()
+        self.bends = JacobianCurvature()
         self._places: dict[str, Any] = {}  # in a dense matrix, one after the other; or a `Pattern`
         self._place_bodies()
         self._place_rows()

@@ -142,7 +142,7 @@ class Whole(Coupling):
         elements.force_before[:] = elements.force
         elements.velocity_before[:] = elements.velocity
         for stack in system.booked:
-            stack.open_books()
+            stack.open_ledgers()
 
     def consistent(self, system: System, equations: Equations, q: Array, v: Array) -> Array:
         """Velocities that obey all joints: as they are, or after one impulse where something moves against them."""

@@ -17,7 +17,7 @@ from coordinator.engine.program import RangedOperation, compiled
 from coordinator.engine.region import Region
 from coordinator.system import System
 from modular.elements import GAIN_STEP
-from modular.force import requests_load
+from modular.force import requests_demand
 
 
 def margins_of(mixture: Mixture, dt: float) -> Margins:
@@ -39,13 +39,13 @@ def margins_of_forces_on(
         return margins_of_forces(system, dt, mixture)
     elements = system.elements
     elements.prepare("respond")
-    loads = elements.load.copy()
-    elements.load[:] = 0.0
+    demands = elements.demand.copy()
+    elements.demand[:] = 0.0
     Region.of(system, touched).play("show", lambda region: [(bodies, "show") for bodies in region.bodies])
     try:
         return stability_margins(system, dt, list(touched), glued=True)
     finally:
-        elements.load[:] = loads
+        elements.demand[:] = demands
 
 
 def resolving_steps(system: System, dt: float) -> dict[str, float]:
@@ -66,26 +66,28 @@ def _margins(system: System, dt: float, asking: Mapping[int, Sequence[Rows]], sp
     """`asking`: forces, by how often in a tick they act."""
     elements = system.elements
     elements.prepare("respond")
-    bounds, loads = elements.bound.copy(), elements.load.copy()  # of when the stiffness was chosen
+    bounds, demands = elements.bound.copy(), elements.demand.copy()  # of when the stiffness was chosen
     names: list[str] = []
     values: list[float] = []
     play(system, [(bodies, "show", None) for bodies in system.bodies])
     for steps, forces in asking.items():
         elements.clock[GAIN_STEP] = dt / steps
         with_springs = springs if steps == 1 else []
-        operations: list[RangedOperation] = [(elements, "clear_loads", [(0, elements.count)])]
-        operations += [(stack, verb, rows) for stack, rows in with_springs for verb in ("compute_load", "request_load")]
-        operations += [(stack, "request_load", rows) for stack, rows in forces if requests_load(stack)]
+        operations: list[RangedOperation] = [(elements, "clear_demands", [(0, elements.count)])]
+        operations += [
+            (stack, verb, rows) for stack, rows in with_springs for verb in ("compute_demand", "request_demand")
+        ]
+        operations += [(stack, "request_demand", rows) for stack, rows in forces if requests_demand(stack)]
         system.respond()
         play(system, operations)
-        system.bound_loads()
+        system.bound_demands()
         for stack, rows in (*with_springs, *forces):
             if compiled((stack, "compute_margin")):
                 play(system, [(stack, "compute_margin", rows)])
                 for name, room in _rooms(stack, rows):
                     names.append(name)
                     values.append(room)
-    elements.clock[GAIN_STEP], elements.bound[:], elements.load[:] = dt, bounds, loads
+    elements.clock[GAIN_STEP], elements.bound[:], elements.demand[:] = dt, bounds, demands
     return Margins(names, values)
 
 

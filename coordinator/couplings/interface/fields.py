@@ -34,7 +34,7 @@ WHOLE_NUMBERS = (
     "rubbing",  # how many joints are dry friction
     "undivided",  # whether something counts by steps, so that none may be divided where friction switches
     "instant",  # whether stiff forces exert what they do, and are not solved for; 2: nor does friction hold anything
-    "anything_watched", "watched_count", "toll_count", "other_count", "touching_count", "piece_count",
+    "anything_watched", "watched_count", "loaded_count", "other_count", "touching_count", "island_count",
     "trouble",  # why there is no next state
     "parts",  # of ticks in which a body turned too far
     "turns", "method", "local_rounds", "budget", "iterations",
@@ -59,13 +59,13 @@ STRETCHES = (
     "lacked", "awaited", "asked", "moved", "opened",  # of rates that stiff dampers expect (damped.py)
     "found", "direction", "pushed",  # by local iterations
     "scratch", "blur", "reach", "whole", "rest",  # as large as the largest block
-    "held_motions", "held_row",  # of a body that is struck (struck.py)
+    "held_motions", "held_row",  # of a body that is struck (impact_responses.py)
     "reactions_before",  # of joints, where a step begins that is tried (switches.py)
 )  # fmt: skip
 SHAPE, OPEN, UNSETTLED, UNEQUAL = range(4)  # why there is no next state: a body lost its shape, a joint stays open, …
 # columns of the lists
 LISTS = {"joints": 26, "products": 5, "ahead": 5, "entries": 5, "updates": 5, "moves": 5, "own": 5, "holds": 3,
-         "touching": 7, "grips": 3, "pieces": 6, "seats": 4, "flags": 2, "piece_joints": 1}  # fmt: skip
+         "touching": 7, "grips": 3, "islands": 6, "seats": 4, "flags": 2, "island_joints": 1}  # fmt: skip
 (
     SIZE, LENGTHS, GLIDING, RIGHT, DIAGONAL, ERROR, RATE, EFFORT, CARRIED, CLOSED, KICKED, FIRST, LAST, NEXT, BEYOND, MOVE,
     MOVED, ACROSS, INDEX, PLACE_COMPLIANCE, RATE_COMPLIANCE, GAP_RATE, PREDICTED_RATE, RELAXATION, LAW, FRICTION,

@@ -12,7 +12,9 @@ from coordinator.couplings.interface import (
     damped,
     deciding,
     fields,
+    impact_responses,
     instantaneous,
+    islands,
     macro_step,
     matrices,
     nonholonomic,
@@ -20,12 +22,12 @@ from coordinator.couplings.interface import (
     reactions,
     relaxing,
     stepping,
-    struck,
-    through_joints,
     velocity_stage,
     verbs,
 )
 from coordinator.couplings.interface.collectives import Collectives, Exchange
+from coordinator.couplings.interface.impact_responses import touching, write_touching
+from coordinator.couplings.interface.islands import lists_of_islands, take_seats
 from coordinator.couplings.interface.layout import lay_out
 from coordinator.couplings.interface.members import (
     InterfaceJoint,
@@ -39,9 +41,7 @@ from coordinator.couplings.interface.members import (
     watched,
 )
 from coordinator.couplings.interface.segments import PAUSE, segments_of
-from coordinator.couplings.interface.struck import touching, write_touching
 from coordinator.couplings.interface.switches import KEPT_REACTIONS
-from coordinator.couplings.interface.through_joints import lists_of_pieces, take_seats
 from coordinator.couplings.interface.verbs import InPython
 from coordinator.engine.program import Operation, compiled, perform
 from coordinator.system import System
@@ -62,8 +62,8 @@ LOOPS = (
     | damped.LOOPS
     | stepping.LOOPS
     | instantaneous.LOOPS
-    | struck.LOOPS
-    | through_joints.LOOPS
+    | impact_responses.LOOPS
+    | islands.LOOPS
 )
 
 
@@ -159,7 +159,7 @@ class Interface(Table):
         self.system, self.key, self.local = system, _key(system), local
         for name, columns in (fields.LISTS | {"program": verbs.WIDTH, "segments": 2}).items():
             self.common(name, columns, dtype=np.int64)
-        for name in ("watched", "tolls", "others"):
+        for name in ("watched", "loaded_elements", "others"):
             self.common(name, dtype=np.int64)
         self.common("spans", 2, dtype=np.int64)
         self.common("noted", 3, system.elements.dimension)
@@ -177,11 +177,11 @@ class Interface(Table):
         for joints, _ in self.members.stacks:
             gluing.equip(joints)
         self._place("stages", np.array(stages, float))
-        self._place("tolls", np.array(self.members.tolls, np.int64))
+        self._place("loaded_elements", np.array(self.members.loaded_elements, np.int64))
         self.stage_count, self.most_turns = len(stages), MAX_ITERATIONS
         self._place("others", np.array(self.members.others, np.int64))
         self._place("noted", np.zeros((len(self.members.others), 3, system.elements.dimension)))
-        self.other_count, self.toll_count = len(self.members.others), len(self.members.tolls)
+        self.other_count, self.loaded_count = len(self.members.others), len(self.members.loaded_elements)
         self.steps, self.slack = self.members.steps, 1.0
         if local is not None:
             self.method, self.local_rounds = relaxing.METHODS[local[0]], local[1]
@@ -223,10 +223,10 @@ class Interface(Table):
 
     def _lay_out(self, interface_joints: Sequence[InterfaceJoint], of_all: int) -> None:
         layout, whole = lay_out(interface_joints, local=self.local is not None), bool(self.system.force_home)
-        pieces = take_seats(self.system, self.members, whole=whole) if self.local is None else []
-        own = lists_of_pieces(pieces, layout.grips_of, layout.owners, layout.of_contacts)
+        islands = take_seats(self.system, self.members, whole=whole) if self.local is None else []
+        own = lists_of_islands(islands, layout.grips_of, layout.owners, layout.of_contacts)
         write_touching(touching(self.system, self.members, whole=whole), layout.grips_of, own, layout.of_contacts)
-        self.touching_count, self.piece_count = len(layout.of_contacts["touching"]), len(pieces)
+        self.touching_count, self.island_count = len(layout.of_contacts["touching"]), len(islands)
         for name, array in layout.lists().items():
             self._place(name, array)
         numbers, rows = layout.numbers, layout.rows

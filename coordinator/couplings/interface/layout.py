@@ -78,7 +78,7 @@ COMPLIANT_COLUMNS = (
     "law",
 )  # columns of stiff forces
 SHARED_COLUMNS = 3  # of these: those of dry friction too
-CONTACT_LISTS = ("touching", "grips", "pieces", "seats", "flags", "piece_joints")
+CONTACT_LISTS = ("touching", "grips", "islands", "seats", "flags", "island_joints")
 WHEN, SIDES = ("seen", "ahead"), ("first", "second")
 
 
@@ -95,7 +95,7 @@ class Layout:
     moves: list[Row] = field(default_factory=list)  # the same in V
     own: list[Row] = field(default_factory=list)  # of which the blocks on the diagonal consist
     holds: list[Row] = field(default_factory=list)  # both sides of every joint
-    # elements that may be struck, bodies that are carried in pieces, and what joints see of them (struck.py, through_joints.py)
+    # elements that may be struck, bodies that are carried in islands, and what joints see of them (impact_responses.py, islands.py)
     of_contacts: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in CONTACT_LISTS})
     owners: list[Sequence[Any]] = field(default_factory=list)  # bodies of joints
     # what joints see of every body that has some

@@ -35,7 +35,7 @@ class Members:
     bodies: list[Rows]
     forces: list[Rows]
     elements: Ranges  # of these joints and forces
-    tolls: list[int] = field(default_factory=list)  # elements of these bodies on which others exert something
+    loaded_elements: list[int] = field(default_factory=list)  # elements of these bodies on which others exert something
     steps: int = 1  # in a tick
     # joints and forces that are asked between, others being extrapolated
     reaching: list[Rows] = field(default_factory=list)

@@ -42,7 +42,7 @@ class Mixture(Table):
     """A tick of a system under a plan as one operation of a program."""
 
     facts: Indices  # the sheet of the elements, at the same place as in an interface
-    tolls: Indices  # elements of those that predict and correct, on which something from outside acts
+    loaded_elements: Indices  # elements of those that predict and correct, on which something from outside acts
 
     def __init__(
         self,
@@ -58,17 +58,21 @@ class Mixture(Table):
         self.system, self.plan = system, plan
         self.common("program", WIDTH, dtype=np.int64)
         self.common("segments", 2, dtype=np.int64)
-        self.common("tolls", dtype=np.int64)
-        for name in ("elements_sheet", "toll_count"):
+        self.common("loaded_elements", dtype=np.int64)
+        for name in ("elements_sheet", "loaded_count"):
             self.fixed(name, dtype=np.int64)
         self.fixed("wrong")  # as an interface, for what plays segments notes there who has gone wrong
-        self.loops = {"advance": advance_loop, "compute_reactions": compute_reactions_loop, "toll": toll_loop}
+        self.loops = {
+            "advance": advance_loop,
+            "compute_reactions": compute_reactions_loop,
+            "book_others": book_others_loop,
+        }
         self._python = InPython(system.elements)
         self._sort()
         self.extrapolate = extrapolate
         self.levels = [Interface(system, [1.0], members=self._level(steps)) for steps in plan.rates]
-        self._place("tolls", np.array(sorted(self._tolled(0)), np.int64))
-        self.elements_sheet, self.toll_count = system.elements.sheet, len(self.tolls)
+        self._place("loaded_elements", np.array(sorted(self._loaded_elements(0)), np.int64))
+        self.elements_sheet, self.loaded_count = system.elements.sheet, len(self.loaded_elements)
         self.refresh, self.guard = refresh, guard
         self.steps = max(plan.rates, default=1)
         self._rounds = 0.0
@@ -135,14 +139,14 @@ class Mixture(Table):
             bodies=self._whole(rows_of(system.bodies, plan.rates[steps]), "step in the same way"),
             forces=self._whole(rows_of(system.forces, within), "act on components that step in the same way"),
             elements=ranges_of(sorted(elements)),
-            tolls=sorted(self._tolled(steps)),
+            loaded_elements=sorted(self._loaded_elements(steps)),
             steps=steps,
             **(self._reaching(steps) if self.extrapolate and steps > 1 else {}),
         )
 
     def _reaching(self, steps: int) -> dict[str, Any]:
         """Springs and forces from outside, and the elements of the others."""
-        system, own = self.system, set(self._tolled(steps))
+        system, own = self.system, set(self._loaded_elements(steps))
         names = [name for name in self._names_crossing if steps in self.plan.rates_of(system.home(name).owners)]
         others = [
             row
@@ -158,7 +162,7 @@ class Mixture(Table):
         for start, count in zip(home.starts, home.counts, strict=True):
             yield from range(start, start + count)
 
-    def _tolled(self, steps: int) -> list[int]:
+    def _loaded_elements(self, steps: int) -> list[int]:
         """Elements of bodies that take so many steps in a tick, on which something from outside acts."""
         found: list[int] = []
         for name in self._names_crossing:
@@ -221,7 +225,7 @@ class Mixture(Table):
         silent = {id(stack) for stack in self.system.booked} - rows.keys()
         counts = {id(stack): [(0, getattr(stack, "count", 1))] for stack, _ in operations}
         asked: list[RangedOperation] = (
-            [(self.system.elements, "clear_loads", [(0, self.system.elements.count)])] if operations else []
+            [(self.system.elements, "clear_demands", [(0, self.system.elements.count)])] if operations else []
         )
         for stack, verb in operations:
             if id(stack) not in silent:
@@ -245,7 +249,7 @@ class Mixture(Table):
         """After it."""
         operations: list[RangedOperation] = [(level, "conclude", ONE) for level in self.levels]
         operations += [(stack, "correct", rows) for stack, rows in self.others]
-        operations += [(self, "toll", ONE)] if len(self.tolls) else []
+        operations += [(self, "book_others", ONE)] if len(self.loaded_elements) else []
         operations += [(stack, "settle_up", rows) for stack, rows in self.crossing]
         operations += [(stack, "account", rows) for stack, rows in self.outside]
         return operations + [(stack, "show", rows) for stack, rows in self.others]
@@ -371,10 +375,10 @@ def compute_reactions_loop(start: int, stop: int, mixture: View, elements: View)
 
 
 @loop
-def toll_loop(start: int, stop: int, mixture: View, elements: View) -> int:
+def book_others_loop(start: int, stop: int, mixture: View, elements: View) -> int:
     """Work of others on bodies that predict and correct, from tick to tick."""
-    for k in range(mixture.toll_count):
-        n = mixture.tolls[k]
+    for k in range(mixture.loaded_count):
+        n = mixture.loaded_elements[k]
         for c in range(elements.force.shape[0]):
             force = elements.force[n, c] + elements.force_before[n, c]
             velocity = elements.velocity[n, c] + elements.velocity_before[n, c]

@@ -133,7 +133,7 @@ def settle(mixture: Mixture, rule: StiffnessRule, dt: float, *, preload: bool) -
             bodies.reevaluate(elements, bodies.names)
     elements.force_before[:], elements.velocity_before[:], elements.work[:] = elements.force, elements.velocity, 0.0
     for stack in system.booked:
-        stack.open_books()
+        stack.open_ledgers()
 
 
 def play(system: System, operations: Iterable[RangedOperation | tuple[Any, str, None]]) -> None:
@@ -159,9 +159,9 @@ def release_springs(system: System, names: Iterable[str]) -> None:
         joints.power[row] = 0.0
         joints.ledger[row, RELEASED] += joints.ledger[row, STORED]
         joints.ledger[row, STORED] = 0.0
-        if len(elements.load) >= elements.capacity:
+        if len(elements.demand) >= elements.capacity:
             for start, count in zip(*_sides(system, name), strict=True):
-                elements.load[start : start + count] = 0.0
+                elements.demand[start : start + count] = 0.0
 
 
 def _sides(system: System, name: str) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -176,7 +176,7 @@ def preload_from_reactions(system: System, names: Iterable[str]) -> None:
 
 
 def _just_made(mixture: Mixture) -> Iterator[Row]:
-    """Springs whose books are not yet open; one cut at this very instant and made again keeps what it carried."""
+    """Springs whose ledgers are not yet open; one cut at this very instant and made again keeps what it carried."""
     system = mixture.system
     for joints, row, name in _rows(system, mixture.plan.springs):
         if joints.form.holonomic and joints.fresh[row] == 1 and not system.joint_home.again(name):

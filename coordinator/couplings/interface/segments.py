@@ -40,10 +40,10 @@ def segments_of(
     a stack of joints, by its identity, go across a border; these come first, and wait for what the others say.
     """
     bodies, joints, forces = ([stack for stack, _ in rows] for rows in (members.bodies, members.stacks, members.forces))
-    compliant, books = interface.compliant_rows, [(stack, "account") for stack in (*joints, *forces)]
+    compliant, works = interface.compliant_rows, [(stack, "account") for stack in (*joints, *forces)]
     stiff, rubbing = _apart(compliant)
     elements.loops |= gluing.ELEMENT_LOOPS
-    toll: list[Operation] = [(interface, "toll")] if members.tolls else []
+    rest: list[Operation] = [(interface, "book_others")] if members.loaded_elements else []
 
     def bodies_(verb: str) -> Segment:
         return [(stack, verb) for stack in bodies]
@@ -83,7 +83,7 @@ def segments_of(
         at.BEGIN: [*_all(compliant, "save_gaps"), (interface, "use_predicted_reactions"), *joints_("apply_multipliers")],
         at.APPLY_MULTIPLIERS: joints_("apply_multipliers"),
         at.DRIFT: [*bodies_("drift"), *across_border("linearise", kinds.PLACES, tried=True)],
-        at.ACCOUNT: [(elements, "steady"), *(_steady(stack) for stack, _ in books), *books, *_all(compliant, "book_losses"), *toll],
+        at.ACCOUNT: [(elements, "steady"), *(_steady(stack) for stack, _ in works), *works, *_all(compliant, "book_losses"), *rest],
         at.ACCEPT_STEP: [(interface, "save_reaction_change"), *_all(rubbing, "note_closing"), *bodies_("accept_step")],
         at.UPDATE_OPERATOR: [
             *bodies_("respond"), *across_border("compute_joint_response", kinds.ANSWERS), *_all(compliant, "compute_gains"),
@@ -166,9 +166,9 @@ def _of_forces(interface: Any, stiff: list[Any], rubbing: list[Any]) -> dict[int
 def _seeing(interface: Any, forces: list[Any]) -> Segment:
     """Forces that strike or carry are let know how bodies answer, those that come near through the joints of these."""
     told: Segment = [(stack, "note_free") for stack in forces if compiled((stack, "note_free"))]
-    if interface.piece_count == 0:
+    if interface.island_count == 0:
         told = []
-    answering: Segment = [(interface, "answer_through_joints")] if interface.piece_count else []
+    answering: Segment = [(interface, "answer_through_joints")] if interface.island_count else []
     seeing: Segment = [(interface, "see_through_joints")] if interface.touching_count else []
     return (
         told

@@ -74,7 +74,7 @@ class Copies:
         """Those of models that are alike; None where they are not, or hold what has to be laid out for each."""
         if first.implicit or first.glides or first.damped or first.anything_watched or first.touching_count:
             return None
-        if not first.compiled or first.toll_count:
+        if not first.compiled or first.loaded_count:
             return None
         if isinstance(members, TiledMembers):
             return cls(first, members, members.begins)

@@ -178,17 +178,17 @@ def advance_loop(start: int, stop: int, interface: View, elements: View) -> int:
 @kernel
 def strengthen(interface: View, elements: View, factor: float) -> None:
     """Multiply what others exert on these components."""
-    for k in range(interface.toll_count):
+    for k in range(interface.loaded_count):
         for c in range(elements.force.shape[0]):
-            elements.force[interface.tolls[k], c] *= factor
+            elements.force[interface.loaded_elements[k], c] *= factor
 
 
 @kernel
-def keep_tolls(interface: View, elements: View) -> None:
+def save_outside_forces(interface: View, elements: View) -> None:
     """What others exert on these components, where a tick in parts finds it."""
-    for k in range(interface.toll_count):
+    for k in range(interface.loaded_count):
         for c in range(elements.force.shape[0]):
-            elements.force_before[interface.tolls[k], c] = elements.force[interface.tolls[k], c]
+            elements.force_before[interface.loaded_elements[k], c] = elements.force[interface.loaded_elements[k], c]
 
 
 @kernel
@@ -197,7 +197,7 @@ def approach_in_parts(interface: View, elements: View, step: float, h: float, en
 
     What others exert acts as two impulses: all that it does in half the tick at the first kick, and at the last.
     """
-    keep_tolls(interface, elements)
+    save_outside_forces(interface, elements)
     part, done = h, 0.0
     while True:
         if step - done - part <= LEAST_PART * LEAST_PART * step:
@@ -295,7 +295,7 @@ def conclude_loop(start: int, stop: int, interface: View, elements: View) -> int
     """The last kick of the tick; who went wrong, or -1."""
     step, count = elements.clock[STEP], interface.steps
     if interface.implicit > 0 and interface.other_count == 0:
-        keep_tolls(interface, elements)
+        save_outside_forces(interface, elements)
         wrong = follow(interface, elements, interface.part)
         if interface.parted == 1:
             weigh(interface, elements, 1.0)
@@ -312,10 +312,10 @@ def conclude_loop(start: int, stop: int, interface: View, elements: View) -> int
 
 
 @loop
-def toll_loop(start: int, stop: int, interface: View, elements: View) -> int:
+def book_others_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Work of others on these components in half a kick, from what was to what is; and the velocity to which a whole one leads."""
-    for k in range(interface.toll_count):
-        n = interface.tolls[k]
+    for k in range(interface.loaded_count):
+        n = interface.loaded_elements[k]
         for c in range(elements.force.shape[0]):
             before, now = elements.velocity_before[n, c], elements.velocity[n, c]
             elements.work[n] += 0.5 * elements.clock[STEP] * elements.force[n, c] * (before + now)
@@ -331,5 +331,5 @@ LOOPS = {
     "save_other_sides": save_other_sides_loop,
     "extrapolate_other_sides": extrapolate_other_sides_loop,
     "conclude": conclude_loop,
-    "toll": toll_loop,
+    "book_others": book_others_loop,
 }

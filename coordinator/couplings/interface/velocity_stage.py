@@ -136,9 +136,11 @@ def kick(interface: View, elements: View) -> int:
 def weigh(interface: View, elements: View, weight: float) -> None:
     """Of a tick in parts: what others exert on these components, as often as it counts in half of one (`force_before`: once)."""
     if interface.parted == 1:
-        for k in range(interface.toll_count):
+        for k in range(interface.loaded_count):
             for c in range(elements.force.shape[0]):
-                elements.force[interface.tolls[k], c] = weight * elements.force_before[interface.tolls[k], c]
+                elements.force[interface.loaded_elements[k], c] = (
+                    weight * elements.force_before[interface.loaded_elements[k], c]
+                )
 
 
 @kernel

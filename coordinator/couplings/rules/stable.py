@@ -17,7 +17,7 @@ from coordinator.engine.program import Operation, Stacks, compiled
 from modular.blocks import like
 from modular.elements import GAIN_STEP, Array
 from modular.errors import ModelError
-from modular.force import requests_load
+from modular.force import requests_demand
 from modular.kernel import kernel
 from modular.lane_rows import fetch, gather_one, indices, store
 from modular.lanes import LANES, larger
@@ -56,16 +56,16 @@ class Stable(StiffnessRule):
             stack.loops["stiffen"] = stiffen_loop
         operations: list[Operation] = [(stack, "respond") for stack in bodies]
         if forces:  # springs and dampers of forces keep their share of the four; joints get the rest
-            operations += [(system.elements, "clear_loads")]
-            operations += [(stack, "request_load") for stack in forces if requests_load(stack)]
-            operations += [(stack, "bound_loads") for stack in bodies]
+            operations += [(system.elements, "clear_demands")]
+            operations += [(stack, "request_demand") for stack in forces if requests_demand(stack)]
+            operations += [(stack, "bound_demands") for stack in bodies]
             operations += [(system.elements, "save_force_bounds")]
         for stack in joints:
             uneven = ("find_uneven",) if compiled((stack, "find_uneven")) else ()
             operations += [
-                (stack, verb) for verb in ("compute_compliance", *uneven, "compute_seen_mass", "request_load")
+                (stack, verb) for verb in ("compute_compliance", *uneven, "compute_seen_mass", "request_demand")
             ]
-        operations += [(stack, "bound_loads") for stack in bodies]
+        operations += [(stack, "bound_demands") for stack in bodies]
         return operations + [(stack, verb) for stack in joints for verb in ("stiffen", "compute_parting")]
 
     def remedy(self, margin: float, dt: float) -> tuple[str, float | None]:

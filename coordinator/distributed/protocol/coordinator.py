@@ -96,7 +96,7 @@ class StatusTable:
         if self.goal:
             self.behind.add(name)
 
-    def excuse(self, name: str, seconds: float, now: float) -> None:
+    def extend_deadline(self, name: str, seconds: float, now: float) -> None:
         """A worker could say nothing for so long, nor those who wait for it get on."""
         status = self.of[name]
         status.heard = min(now, status.heard + seconds)
@@ -217,9 +217,9 @@ class Coordinator:
         if not self.failure and not self._statuses.idle and still > self.deadlines.stuck:
             self._stop(f"no progress for {still:.1f} s: {'; '.join(self.status_lines(now)[:8])}.")
 
-    def excuse(self, name: str, seconds: float, now: float) -> None:
+    def extend_deadline(self, name: str, seconds: float, now: float) -> None:
         """A worker was held up for so long: its machine had no processor for it. It was not silent meanwhile."""
-        self._statuses.excuse(name, seconds, now)
+        self._statuses.extend_deadline(name, seconds, now)
 
     # --- messages of workers ------------------------------------------------------------------------------------------------
 

@@ -103,31 +103,31 @@ class DirectLine:
         self._end.close()
 
 
-class LineDoor:
+class LineListener:
     """Where lines come in, beside a mailbox."""
 
     def __init__(self, mailbox: str, seconds: float) -> None:
         """`seconds`: how long those who are answered are waited for at a time."""
         self._seconds, self._path = seconds, beside(mailbox)
         self._waiting: list[DirectLine] = []
-        self._door: socket.socket | None = None
+        self._listener: socket.socket | None = None
         if self._path:
-            self._door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
-                self._door.bind(self._path)
-                self._door.listen()
-                self._door.setblocking(False)
+                self._listener.bind(self._path)
+                self._listener.listen()
+                self._listener.setblocking(False)
             except OSError:  # as where the path is too long: there is the mailbox
                 self.close()
 
     def comers(self) -> dict[bytes, DirectLine]:
         """Who has come in since, by the names that mailboxes know."""
-        if self._door is None:
+        if self._listener is None:
             return {}
         found: dict[bytes, DirectLine] = {}
         with suppress(OSError):  # nobody more
             while len(self._waiting) < MAX_WAITING:
-                self._waiting.append(DirectLine(self._door.accept()[0], self._seconds))
+                self._waiting.append(DirectLine(self._listener.accept()[0], self._seconds))
         for line in list(self._waiting):
             try:
                 said = line.receive(wait=False)
@@ -146,8 +146,8 @@ class LineDoor:
         for line in self._waiting:
             line.close()
         self._waiting = []
-        if self._door is not None:
-            self._door.close()
-            self._door = None
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
             with suppress(OSError):
                 Path(self._path).unlink()

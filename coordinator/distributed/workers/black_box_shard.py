@@ -71,9 +71,9 @@ class BlackBoxShard:
         """The same without internal constraints."""
         self._play("respond_freely", elements)
 
-    def bound_loads(self, elements: Elements) -> None:
+    def bound_demands(self, elements: Elements) -> None:
         """Answer what joints ask."""
-        self._play("bound_loads", elements)
+        self._play("bound_demands", elements)
 
     def state(self) -> Mapping[str, Array]:
         """Coordinates and their rates."""

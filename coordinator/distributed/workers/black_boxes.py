@@ -105,7 +105,7 @@ class BlackBoxes:
             "configure": self._configure, "predict": self._predict, "correct": self._correct, "show": self._show,
             "reevaluate": self._reevaluate, "respond": self._respond, "respond_predicted": self._respond_predicted,
             "respond_freely": self._respond_freely,
-            "bound_loads": self._bound_loads, "push": self._push, "shift": self._shift, "save": self._save,
+            "bound_demands": self._bound_demands, "push": self._push, "shift": self._shift, "save": self._save,
             "restore": self._restore, "command": self._command,
         }  # fmt: skip
         methods |= {verb: partial(self._glue, verb) for verb in GLUED} | {
@@ -344,8 +344,8 @@ class BlackBoxes:
     def _respond_freely(self, elements: Elements) -> None:
         self._play("respond_freely", elements)
 
-    def _bound_loads(self, elements: Elements) -> None:
-        self._play("bound_loads", elements)
+    def _bound_demands(self, elements: Elements) -> None:
+        self._play("bound_demands", elements)
 
     def _push(self, name: str, impulses: Mapping[int, Array], elements: Elements) -> float:
         slots = [[self._held[element][1], impulse] for element, impulse in impulses.items()]

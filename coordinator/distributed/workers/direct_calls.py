@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from struct import Struct
 from typing import Any
 
-from coordinator.distributed.transports.direct_line import MAX_LINE_BYTES, DirectLine, LineDoor, LineLost
+from coordinator.distributed.transports.direct_line import MAX_LINE_BYTES, DirectLine, LineListener, LineLost
 from coordinator.distributed.workers.forms import Listener, Sender
 from modular.errors import ModelError
 
@@ -20,7 +20,7 @@ DONE, REFUSED, ELSEWHERE = range(3)
 ASKED, ANSWERED = Struct("<Q"), Struct("<QQ")
 
 
-class Asking:
+class CallClient:
     """The end of those who ask."""
 
     def __init__(self, line: DirectLine) -> None:
@@ -57,14 +57,14 @@ class Lines:
 
     def __init__(self, mailbox: str, seconds: float) -> None:
         """`seconds`: how long an answer is waited for before others are looked after."""
-        self._door = LineDoor(mailbox, seconds)
-        self._lines: dict[bytes, Asking] = {}
+        self._listener = LineListener(mailbox, seconds)
+        self._lines: dict[bytes, CallClient] = {}
         self.looked_at = 0.0  # when others were, last [s]
 
-    def to(self, identity: bytes) -> Asking | None:
+    def to(self, identity: bytes) -> CallClient | None:
         """The line to a process, if it has come by one."""
         if identity not in self._lines:
-            self._lines |= {who: Asking(line) for who, line in self._door.comers().items()}
+            self._lines |= {who: CallClient(line) for who, line in self._listener.comers().items()}
         return self._lines.get(identity)
 
     def hang_up(self, identity: bytes) -> None:
@@ -77,10 +77,10 @@ class Lines:
         """Hang up everywhere."""
         for identity in list(self._lines):
             self.hang_up(identity)
-        self._door.close()
+        self._listener.close()
 
 
-class Answering:
+class CallServer:
     """The end of those who are asked."""
 
     def __init__(self, line: DirectLine) -> None:

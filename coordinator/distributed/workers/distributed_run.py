@@ -260,7 +260,7 @@ class DistributedRun:
         leaks = simulation.alarm.program(system)
         program = tick_program_of(simulation.coupling, system)
         stages, self._evaluations = (
-            Stages.of(program, shown(system), books=bool(leaks) or _guards_in_a_tick(program)),
+            Stages.of(program, shown(system), ledgers=bool(leaks) or _guards_in_a_tick(program)),
             program.evaluations,
         )
         interface = interface_in(program)
@@ -402,7 +402,7 @@ def distributed_run_for(
 
 
 def _guards_in_a_tick(program: TickProgram) -> bool:
-    """Whether joints read their own books while they act (modular/guarding.py)."""
+    """Whether joints read their own ledgers while they act (modular/guarding.py)."""
     return any(verb == "guard" for _, verb in program.first_tick)
 
 

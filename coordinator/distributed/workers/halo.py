@@ -18,7 +18,7 @@ STATE, RATE, ANSWER, FREE, BOUND, NO_CONTENT = "state", "rate", "answer", "free"
 SENT_AFTER = {
     "predict": STATE, "show_end_velocity": STATE, "correct_and_predict": STATE, "show": STATE, "respond": ANSWER,
     "respond_predicted": ANSWER, "respond_freely": FREE,
-    "bound_loads": BOUND,
+    "bound_demands": BOUND,
 }  # fmt: skip  # what has to be said to neighbours once all bodies have done so
 
 

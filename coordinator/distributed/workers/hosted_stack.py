@@ -34,9 +34,9 @@ MOVING = (
     "current_velocity",
     "force",
 )  # columns that a body reads or writes in a tick
-ANSWERS = ("response", "load", "bound")  # those in which it is asked how it answers forces
+ANSWERS = ("response", "demand", "bound")  # those in which it is asked how it answers forces
 MOVED, WORK = "moving", "work"  # all of the first together; what forces do
-ASKED = frozenset({"respond", "respond_predicted", "respond_freely", "bound_loads", "respond_ahead"})
+ASKED = frozenset({"respond", "respond_predicted", "respond_freely", "bound_demands", "respond_ahead"})
 GLUED = (
     "drift", "accept_step", "kick", "save_start", "restore_start", "invalidate", "respond_ahead", "apply_impulse",
     "show_end_velocity",
@@ -52,7 +52,7 @@ OFFERS = (
     "reevaluate",
     "respond",
     "respond_predicted",
-    "bound_loads",
+    "bound_demands",
     "push",
     "shift",
     "save",
@@ -108,7 +108,7 @@ class HostedStack:
 
     def __init__(self, record: Record) -> None:
         like = body_from(record["like"])
-        self.kind = like.company
+        self.kind = like.stack_kind
         stack: Any = like.empty_stack()
         self.integrator = like.integrator
         self.stack = stack
@@ -133,7 +133,7 @@ class HostedStack:
     def add(self, name: str, data: Mapping[str, Any]) -> list[str]:
         """Take a body in; the names of all, in the order of the rows."""
         body = body_from(data)
-        if body.company != self.kind:
+        if body.stack_kind != self.kind:
             raise ModelError(f"'{name}' is of another kind than the others of its stack.")
         self.stack.add(name, body)
         return list(self.stack.names)
@@ -202,8 +202,10 @@ class HostedStack:
         if verb not in PLAYED:
             raise ModelError(f"{verb!r} is not an operation of bodies on elements.")
         elements, stack = self.elements, self.stack
-        if "load" in columns and columns["load"].shape[-1] > elements.motions:  # others bend in more ways than we do
-            elements.give_room(columns["load"].shape[-1])
+        if (
+            "demand" in columns and columns["demand"].shape[-1] > elements.motions
+        ):  # others bend in more ways than we do
+            elements.resize_response(columns["demand"].shape[-1])
             elements.prepare("respond")
         rows = self._rows(slots)
         put_columns(elements, rows, columns)
@@ -372,7 +374,7 @@ def facts_of(name: str, description: Mapping[str, Any]) -> dict[str, Any]:
     except ModelError as error:
         return {"missing": str(error)}
     body = body_from(description)
-    stack, kind = body.empty_stack(), body.company
+    stack, kind = body.empty_stack(), body.stack_kind
     offers = [offer for offer in OFFERS if callable(getattr(stack, offer, None))]
     if (
         isinstance(stack, Table)

@@ -25,7 +25,7 @@ from coordinator.distributed.transports.direct_line import DirectLine, LineLost
 from coordinator.distributed.transports.keys import Keys
 from coordinator.distributed.transports.zeromq import ANYONE, Mailbox
 from coordinator.distributed.workers.capped_clock import CappedClock
-from coordinator.distributed.workers.direct_calls import Answering
+from coordinator.distributed.workers.direct_calls import CallServer
 from coordinator.distributed.workers.job import COORDINATOR, NEIGHBOUR, Job
 from coordinator.distributed.workers.messages import (
     Message,
@@ -68,7 +68,7 @@ class Process:
         identity = f"{self.name}/{self.incarnation}/{os.getpid()}/{os.urandom(16).hex()}"  # which nobody guesses
         self.mailbox.connect(HUB, settings["hub"], key=settings.get("hub key", "").encode(), identity=identity)
         line = None if keys else DirectLine.towards(settings["hub"], identity, POLL_INTERVAL)
-        self.line = None if line is None else Answering(line)
+        self.line = None if line is None else CallServer(line)
         if line is not None:
             self.mailbox.watch(line.fileno())
         self.address = settings.get("announce") or reached_at(self.mailbox.address, settings["hub"])
@@ -132,7 +132,7 @@ class Process:
         if self.line is not None and self.mailbox.rings(self.line.line.fileno()):
             self._answer_along(self.line, now, wait=True)
 
-    def _answer_along(self, line: Answering, now: float, *, wait: bool) -> None:
+    def _answer_along(self, line: CallServer, now: float, *, wait: bool) -> None:
         """What is asked along the direct line."""
         self._heard_at = now
         try:

@@ -125,7 +125,7 @@ class Supervision:
             if (held_up := handle.monitor.starved() if handle.monitor is not None else 0.0) > 0.0:
                 handle.gone_at += held_up
                 if self._run is not None:
-                    self._run.core.excuse(handle.name, held_up, now)
+                    self._run.core.extend_deadline(handle.name, held_up, now)
         elif now > handle.missed_at:
             handle.missed_at = math.inf
             _log.warning(

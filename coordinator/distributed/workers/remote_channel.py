@@ -16,7 +16,7 @@ from coordinator.distributed.transports.direct_line import LineLost
 from coordinator.distributed.transports.zeromq import Mailbox
 from coordinator.distributed.workers.capped_clock import CappedClock
 from coordinator.distributed.workers.channel import Channel, ProcessLost, Unreachable
-from coordinator.distributed.workers.direct_calls import ELSEWHERE, REFUSED, Answering, Asking, Lines
+from coordinator.distributed.workers.direct_calls import ELSEWHERE, REFUSED, CallClient, CallServer, Lines
 from coordinator.distributed.workers.hosted_stack import (
     GONE,
     HostedStack,
@@ -57,7 +57,7 @@ class Calling(Protocol):
         """Ask a process about a black box."""
 
     def _along(
-        self, line: Asking, handle: WorkerHandle, process: Hashable, method: str, said: Mapping[str, Any]
+        self, line: CallClient, handle: WorkerHandle, process: Hashable, method: str, said: Mapping[str, Any]
     ) -> tuple[str, Any] | None:
         """What is answered along a line."""
 
@@ -120,7 +120,7 @@ class Calls:
         return answer.data["refused"], _from_payload(answer.payload) if answer.payload else None
 
     def _along(
-        self: Calling, line: Asking, handle: WorkerHandle, process: Hashable, method: str, said: Mapping[str, Any]
+        self: Calling, line: CallClient, handle: WorkerHandle, process: Hashable, method: str, said: Mapping[str, Any]
     ) -> tuple[str, Any] | None:
         """What is answered along a line; None where that says to ask through the mailbox, or breaks."""
         name, identity = handle.name, handle.identity
@@ -212,7 +212,7 @@ class RpcServer:
             self._refused, payload = oversized("answer", payload, question.data["most"]), b""
         return encode_message("answer", {"number": number, "refused": self._refused}, payload)
 
-    def serve(self, line: Answering, *, wait: bool) -> None:
+    def serve(self, line: CallServer, *, wait: bool) -> None:
         """Answer along a line as long as somebody asks; raises LineLost."""
         until = time.monotonic() + SERVING_SECONDS
         while time.monotonic() < until and (asked := line.next(wait=wait)) is not None:

@@ -49,14 +49,14 @@ class Stages:
     shown: list[Stage]
 
     @classmethod
-    def of(cls, program: TickProgram, shown: list[Operation], *, books: bool = False) -> Stages:
+    def of(cls, program: TickProgram, shown: list[Operation], *, ledgers: bool = False) -> Stages:
         """Cut into stages.
 
         At the end of a tick nobody looks across, but for a sample (`shown`): each neighbour books the work on its own side.
-        With `books` both book all of it at every tick.
+        With `ledgers` both book all of it at every tick.
         """
-        said = {**SENT_AFTER, "correct": RATE} if books else SENT_AFTER
-        end = cut(program.epilogue, {"show": RATE} if books else {})
+        said = {**SENT_AFTER, "correct": RATE} if ledgers else SENT_AFTER
+        end = cut(program.epilogue, {"show": RATE} if ledgers else {})
         return cls(
             cut(program.prologue, said),
             cut(program.first_tick, said),

@@ -56,7 +56,7 @@ class Ownership:
         self.boundary_bodies: set[str] = set()  # bodies that show such an element
         # 1 where a force reads the velocity v + dt a
         self.reads_end_velocity = np.zeros(system.elements.count, np.int64)
-        self.company = self._company(system)
+        self.evaluating_parts = self._evaluating_parts(system)
         for homes in (system.joint_home, system.force_home):
             for name, home in homes.items():
                 sides = [NO_WORKER if owner == GROUND else self.part_of[owner] for owner in home.owners]
@@ -75,7 +75,7 @@ class Ownership:
                     )
         self.across.sort()
 
-    def _company(self, system: System) -> dict[str, set[int]]:
+    def _evaluating_parts(self, system: System) -> dict[str, set[int]]:
         """Of forces that are found together: the parts of all bodies that they join, over others too, and over glued joints.
 
         Each of these parts works all of them out, from the same numbers.
@@ -100,7 +100,7 @@ class Ownership:
 
     def parts_with(self, use: str) -> set[int]:
         """The parts that work a joint or force out, if nobody else does."""
-        return self.company.get(use, {*self.sides[use]} - {NO_WORKER})
+        return self.evaluating_parts.get(use, {*self.sides[use]} - {NO_WORKER})
 
     def crosses(self, use: str) -> bool:
         """Whether a joint or force takes numbers from several parts."""

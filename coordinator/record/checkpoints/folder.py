@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from coordinator.record.checkpoints.simulation_as_data import check_keepable, simulation_as_data
 from coordinator.record.context import RecordContext
 from coordinator.record.on_disk import KEPT as RECORDED
-from coordinator.record.on_disk import OnDisk, Piece, forget_pieces, samples_since
+from coordinator.record.on_disk import OnDisk, Piece, forget_islands, samples_since
 from modular.errors import ModelError
 from modular.files import put_in_place, remove
 from modular.numbers import number
@@ -174,7 +174,7 @@ class Checkpoints:
         path = self.folder / f"{simulation.tick:012d}{HEAD}"
         put_in_place(path, packed({**data, "samples": last, "until": until}, arrays))
         forget(self.folder, but=path)
-        forget_pieces(self.folder)
+        forget_islands(self.folder)
         self._pieces, self._tick, self._written = [], -1, None
 
 

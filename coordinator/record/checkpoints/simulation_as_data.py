@@ -2,7 +2,7 @@
 
 Rows of a system stay in their places, so every sum is made in the same order again. Tables go column by column. A stack of bodies
 in plain Python is built anew from the descriptions of its bodies, takes hold of the same elements in the same order, and is given
-back what it saved; one of forces is given back its books.
+back what it saved; one of forces is given back its ledgers.
 
 And a running system from such data and arrays.
 """
@@ -88,7 +88,7 @@ def check_keepable(simulation: RecordContext) -> None:
 
 
 COUNTS = ("tick", "version", "turnover", "evaluations")  # of a system
-BOOKS = ("ledger", "power", "power_before")
+LEDGER_COLUMNS = ("ledger", "power", "power_before")
 
 
 def system_as_data(system: System, assembly: Assembly) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -143,7 +143,7 @@ def _stack(stack: Any, prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
     if isinstance(stack, SavesAndRestores):
         kept["saved"] = notes.put(stack.save())
     else:
-        kept["books"] = notes.put({name: getattr(stack, name) for name in BOOKS})
+        kept["books"] = notes.put({name: getattr(stack, name) for name in LEDGER_COLUMNS})
     return kept
 
 
@@ -237,7 +237,12 @@ def system_from_data(data: Mapping[str, Any], arrays: dict[str, Any], assembly: 
 
 def _motions(table: Mapping[str, Any]) -> int:
     """In how many ways bodies could answer forces."""
-    found = [shape[0] for name, *_, shape in table["fields"] if name == "load"]
+    found = [shape[0] for name, *_, shape in table["fields"] if name == "demand"]
+    if not found:
+        raise ModelError(
+            "checkpoint, elements: there is no column 'demand': another version of modular wrote this. Resume it with that "
+            "version, or run the model anew."
+        )
     if len(found) != 1 or found[0] not in range(RIGID_BODY_MOTIONS, MAX_MOTIONS + 1, RIGID_BODY_MOTIONS):
         raise ModelError("checkpoint, elements: the modes of a response must be a multiple of six.")
     return int(found[0])

@@ -148,7 +148,7 @@ def correct(block: Array, count: int, dt: float, gains: Six, gravity: r.Vector) 
 
 @kernel
 def account(block: Array, count: int, dt: float) -> None:
-    """Books of all joints: work on both sides, stored, dissipated, and what is left without a name."""
+    """Ledgers of all joints: work on both sides, stored, dissipated, and what is left without a name."""
     for n in range(count):
         effort, end, start = r.get3(block, r.EFFORT, n), r.get3(block, r.END_V, n), r.get3(block, r.START_V, n)
         twice = r.plus(effort, r.get3(block, r.EFFORT_BEFORE, n))

@@ -19,14 +19,14 @@ from scenarios.bench.models import chain, planar_chain
 from scenarios.bench.peers.mechanism import Link, Mechanism
 from scenarios.bench.peers.peer import Peer, bring
 from scenarios.bench.peers.race import race
-from scenarios.bench.suite import Case, Effort
+from scenarios.bench.suite import Case, MeasuringEffort
 
 NAME = "exudyn"
 GAIN = Target(4.0, at_least=True)
 STIFFNESS_SHARE = 0.8  # of the stiffness that is surely stable: near its best, and still stable in every case here
 
 
-def cases(effort: Effort) -> list[Case]:
+def cases(effort: MeasuringEffort) -> list[Case]:
     """Chains in space, which have a target, and in the plane."""
     spatial = [
         race(NAME, "spatial chain, explicit penalty", chain, Exudyn, bodies, GAIN)

@@ -18,14 +18,14 @@ from scenarios.bench.models import chain
 from scenarios.bench.peers.mechanism import Link, Mechanism
 from scenarios.bench.peers.peer import Peer, bring
 from scenarios.bench.peers.race import race
-from scenarios.bench.suite import Case, Effort
+from scenarios.bench.suite import Case, MeasuringEffort
 
 NAME = "mujoco"
 GAINS = {10: Target(2.0, at_least=True), 100: Target(30.0, at_least=True)}
 MIN_AXIAL_INERTIA = 1e-9  # [kg m^2], about the axis of a planar rod: it must be something and never matters
 
 
-def cases(effort: Effort) -> list[Case]:
+def cases(effort: MeasuringEffort) -> list[Case]:
     """Chains of ball joints in space."""
     label = "spatial chain, joint tree, Euler"
     return [race(NAME, label, chain, MuJoCo, bodies, target) for bodies, target in GAINS.items()]

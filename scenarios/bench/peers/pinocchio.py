@@ -20,7 +20,7 @@ from scenarios.bench.peers.mechanism import Mechanism, mechanism
 from scenarios.bench.peers.peer import Peer, bring
 from scenarios.bench.peers.race import both_move_it, costs
 from scenarios.bench.stepping import DT, Stepper
-from scenarios.bench.suite import Case, Effort
+from scenarios.bench.suite import Case, MeasuringEffort
 
 NAME = "pinocchio"
 GAIN = Target(1.5, at_least=True)
@@ -29,15 +29,15 @@ STATES_PER_CALL = 500  # states of which each is one call of the algorithm
 CALLS_PER_SAMPLE = 500  # updates of the state in a sample
 
 
-def cases(effort: Effort) -> list[Case]:
+def cases(effort: MeasuringEffort) -> list[Case]:
     """Chains of ball joints in space."""
     return [Case(NAMED.format(bodies), measure(bodies), 4, GAIN) for bodies in (10, 100)]
 
 
-def measure(bodies: int) -> Callable[[Effort], Iterator[Figure]]:
+def measure(bodies: int) -> Callable[[MeasuringEffort], Iterator[Figure]]:
     """Its time over ours."""
 
-    def figures(effort: Effort) -> Iterator[Figure]:
+    def figures(effort: MeasuringEffort) -> Iterator[Figure]:
         assembly = chain(bodies)
         off, we = both_move_it("Pinocchio", assembly, Pinocchio)
         peer, one = Pinocchio(mechanism(assembly), DT), Pinocchio(mechanism(chain(1)), DT)

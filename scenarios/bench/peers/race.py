@@ -13,7 +13,7 @@ from scenarios.bench.peers.exact import exact_ends
 from scenarios.bench.peers.mechanism import mechanism
 from scenarios.bench.peers.peer import MakePeer, Peer, check_agreement, ours
 from scenarios.bench.stepping import DT, Stepper
-from scenarios.bench.suite import Case, Effort
+from scenarios.bench.suite import Case, MeasuringEffort
 
 AGREEMENT_SECONDS = 0.2  # [s], over which the motions must agree
 MAX_CHECKED_RODS = 100  # rods of the chain that is checked; a longer one is put together by the same lines
@@ -25,7 +25,7 @@ def race(
     """Time of the peer over ours at a step of 1e-4 s; what its start costs is taken off its time."""
     name = f"{label}: {bodies:,} bodies"
 
-    def figures(effort: Effort) -> Iterator[Figure]:
+    def figures(effort: MeasuringEffort) -> Iterator[Figure]:
         off, we = both_move_it(label, model(min(bodies, MAX_CHECKED_RODS)), make)
         assembly = model(bodies)
         peer = make(mechanism(assembly), DT)

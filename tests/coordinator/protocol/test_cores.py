@@ -138,7 +138,7 @@ def test_time_in_which_a_worker_was_held_up_is_no_silence_and_nothing_more(silen
     for now in range(1, 2000):
         for name in "ab" if silent == "silence" else "abc":
             say(core, progress(name, 1), float(now))
-        core.excuse("c", 0.9, float(now))
+        core.extend_deadline("c", 0.9, float(now))
         core.wake(float(now))
         if any(isinstance(effect, effects.Start | effects.Ended) for effect in core.effects()):
             break
@@ -147,7 +147,7 @@ def test_time_in_which_a_worker_was_held_up_is_no_silence_and_nothing_more(silen
 
 def test_nobody_is_excused_for_the_future():
     core = opened()
-    core.excuse("c", 1e6, 1.0)
+    core.extend_deadline("c", 1e6, 1.0)
     for now in range(1, 14):
         for name in "ab":
             say(core, progress(name, now), float(now))

@@ -11,7 +11,7 @@ from scenarios.laboratory.selection import Selection
 pytest.importorskip("viser")
 
 from scenarios.laboratory import scene as scene_module
-from scenarios.laboratory.asking import NONE, SLOWEST, Asking
+from scenarios.laboratory.asking import NONE, SLOWEST, CallClient
 from scenarios.laboratory.scene import Scene
 
 
@@ -20,7 +20,7 @@ def test_a_mode_is_chosen_swings_and_goes(server, monkeypatch):
         selection = Selection()
         scene = Scene(server, Handling(session.post, selection), selection)
         scene.stage(session.snapshot)
-        asking = Asking(server, session.post, scene)
+        asking = CallClient(server, session.post, scene)
         assert tuple(asking.modes.options) == (NONE, SLOWEST)
         asking.choose(SLOWEST)
         session.turn()

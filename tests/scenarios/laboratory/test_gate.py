@@ -31,7 +31,7 @@ from calm import Calm
 from coordinator import Simulation
 from coordinator.laboratory.session import Session
 from modular import ModelError
-from scenarios.laboratory import doorkeeper, gate, hearing, invitation
+from scenarios.laboratory import gate, guarded_server, invitation, message_filter
 from scenarios.laboratory.admission import Admission, Answer
 from scenarios.laboratory.gate import open_server
 from scenarios.laboratory.page import Page
@@ -659,8 +659,11 @@ def sending(gated):
 
 
 def test_a_file_arrives_whole_whatever_the_order_of_its_pieces(gated, silence, sending):
-    content = random.Random(1).randbytes(2 * hearing.FILE_CHUNK_BYTES + 5)
-    pieces = [content[k : k + hearing.FILE_CHUNK_BYTES] for k in range(0, len(content), hearing.FILE_CHUNK_BYTES)]
+    content = random.Random(1).randbytes(2 * message_filter.FILE_CHUNK_BYTES + 5)
+    pieces = [
+        content[k : k + message_filter.FILE_CHUNK_BYTES]
+        for k in range(0, len(content), message_filter.FILE_CHUNK_BYTES)
+    ]
     with at_the_button(gated) as (visitor, _):
         sending.start(visitor, len(content), 3)
         for k in (2, 0, 1):
@@ -687,13 +690,13 @@ def test_all_files_that_a_page_is_sending_are_bounded_together(gated, silence, s
         for k in range(8):
             sending.start(visitor, 2**24, 2**5, f"file {k}")
         press_until_counted(visitor, button)
-        assert len(sending.underway) == hearing.LARGEST_FILE // 2**24
+        assert len(sending.underway) == message_filter.LARGEST_FILE // 2**24
     wait_for(lambda: not sending.underway)
 
 
 def test_pieces_that_do_not_belong_to_their_file_are_left_out(gated, silence, sending):
     other = gated.server.gui.add_number("other", 1.0)
-    content = random.Random(2).randbytes(hearing.FILE_CHUNK_BYTES + 5)
+    content = random.Random(2).randbytes(message_filter.FILE_CHUNK_BYTES + 5)
     with at_the_button(gated) as (visitor, _), at_the_button(gated) as (stranger, button):
         sending.start(visitor, 5, 1, source_component_uuid=other._impl.uuid)
         sending.start(visitor, len(content), 2)
@@ -703,7 +706,7 @@ def test_pieces_that_do_not_belong_to_their_file_are_left_out(gated, silence, se
             (-1, b"12345"),
             (0, b"12345"),
             (1, b"1234"),
-            (1, content[: hearing.FILE_CHUNK_BYTES]),
+            (1, content[: message_filter.FILE_CHUNK_BYTES]),
         ):
             sending.part(visitor, index, piece)
         sending.part(visitor, 1, b"12345", source_component_uuid=other._impl.uuid)
@@ -713,15 +716,15 @@ def test_pieces_that_do_not_belong_to_their_file_are_left_out(gated, silence, se
         press_until_counted(stranger, button)
         assert other.value == 1.0
         for k in (0, 1):
-            sending.part(visitor, k, content[k * hearing.FILE_CHUNK_BYTES :][: hearing.FILE_CHUNK_BYTES])
+            sending.part(visitor, k, content[k * message_filter.FILE_CHUNK_BYTES :][: message_filter.FILE_CHUNK_BYTES])
         wait_for(lambda: sending.came == [content])
     other.remove()
 
 
 def test_files_that_were_not_sent_to_their_end_end_with_their_connection(gated, silence, sending):
     with at_the_button(gated) as (visitor, _):
-        sending.start(visitor, 3 * hearing.FILE_CHUNK_BYTES, 3)
-        sending.part(visitor, 0, bytes(hearing.FILE_CHUNK_BYTES))
+        sending.start(visitor, 3 * message_filter.FILE_CHUNK_BYTES, 3)
+        sending.part(visitor, 0, bytes(message_filter.FILE_CHUNK_BYTES))
         wait_for(lambda: len(sending.underway.get("x", {"parts": ()})["parts"]) == 1)
         with page(gated) as other:
             send(other, **CAMERA)
@@ -775,7 +778,7 @@ def test_the_messages_let_through_are_those_that_viser_has_an_ear_for(gated):
     with page(gated):
         ears = {kind.__name__ for kind in gated.server._websock_server._incoming_handlers}
     asked_for = {"ViewerCameraMessage", "GetRenderResponseMessage", "LocalStorageGetItemResponseMessage"}
-    assert set(hearing.SPOKEN) == (ears | asked_for) - {"ShareUrlRequest", "ShareUrlDisconnect"}
+    assert set(message_filter.SPOKEN) == (ears | asked_for) - {"ShareUrlRequest", "ShareUrlDisconnect"}
 
 
 def test_a_page_of_another_version_is_told_so_and_nothing_is_printed(gated, silence):
@@ -866,7 +869,7 @@ def test_pages_that_do_not_answer_hold_up_no_closing(silence):
 
 
 def test_connections_that_a_browser_keeps_ready_are_not_waited_for_at_all(silence, monkeypatch):
-    monkeypatch.setattr(doorkeeper, "CLOSING_TIMEOUT_SECONDS", 60.0)
+    monkeypatch.setattr(guarded_server, "CLOSING_TIMEOUT_SECONDS", 60.0)
     gated = open_server()
     with socket.create_connection(("127.0.0.1", gated.port)), socket.create_connection(("127.0.0.1", gated.port)):
         assert got(gated)[0] == 403  # by now those before it have been accepted
@@ -918,7 +921,7 @@ def test_many_servers_open_at_once_each_with_its_gate(silence):
 
 def test_servers_that_others_make_at_the_same_time_are_what_they_were(monkeypatch):
     echoes = []
-    original = doorkeeper._Door.serve
+    original = guarded_server._ServeHook.serve
 
     async def echo(connection):
         await connection.send(await connection.recv())
@@ -937,7 +940,7 @@ def test_servers_that_others_make_at_the_same_time_are_what_they_were(monkeypatc
             other.join()
         return original(door, handler, host, port, **options)
 
-    monkeypatch.setattr(doorkeeper._Door, "serve", serve)
+    monkeypatch.setattr(guarded_server._ServeHook, "serve", serve)
     open_server().close()
     assert echoes == ["hello"]
 
@@ -993,7 +996,7 @@ def test_a_gate_that_lets_everybody_in_is_closed(monkeypatch):
 
 
 def test_a_viser_that_opens_its_port_by_another_call_is_closed(monkeypatch):
-    monkeypatch.setattr(doorkeeper._Door, "serve", lambda door, *told, **options: SERVE(*told, **options))
+    monkeypatch.setattr(guarded_server._ServeHook, "serve", lambda door, *told, **options: SERVE(*told, **options))
     with refused_to_run(r"cannot install its access check in viser .* \(it opened another server\)"):
         open_server()
 
@@ -1019,6 +1022,8 @@ def test_a_viser_that_fails_after_it_has_started_leaves_no_server(monkeypatch):
 
 
 def test_a_server_that_gives_no_answer_is_closed(monkeypatch):
-    monkeypatch.setattr(doorkeeper._Heard, "connection_made", lambda connection, transport: transport.abort())
+    monkeypatch.setattr(
+        guarded_server._FilteredConnection, "connection_made", lambda connection, transport: transport.abort()
+    )
     with refused_to_run("got no answer instead of 403"):
         open_server()

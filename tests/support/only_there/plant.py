@@ -130,9 +130,9 @@ class Careless:
                 elements.response[row] = 0.0
                 elements.response[row, :, : elements.dimension] = np.eye(elements.dimension) / np.sqrt(body.mass)
 
-    def bound_loads(self, elements):
+    def bound_demands(self, elements):
         for rows in self.shown:
-            load = elements.load[rows].sum(axis=0) if rows else np.zeros((RIGID_BODY_MOTIONS, RIGID_BODY_MOTIONS))
+            load = elements.demand[rows].sum(axis=0) if rows else np.zeros((RIGID_BODY_MOTIONS, RIGID_BODY_MOTIONS))
             elements.bound[rows] = np.linalg.eigvalsh(load)[-1]
 
     def push(self, name, impulses, elements):

@@ -1,4 +1,4 @@
-"""Accelerations and reactions that places and velocities ask for, and the books of a step: what is shown of it.
+"""Accelerations and reactions that places and velocities ask for, and the ledgers of a step: what is shown of it.
 
 [M  G^T] [a     ]   [Q         ]
 [G   0 ] [lambda] = [-dG/dt v  ]                                             Séguy 2003, (II.29)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from coordinator.couplings.centralized.bends import constant
 from coordinator.couplings.centralized.compiled import fields
 from coordinator.couplings.centralized.compiled.factors import Factors
 from coordinator.couplings.centralized.compiled.parts import Parts, Row, address, can_be_compiled, is_bent
+from coordinator.couplings.centralized.curvature import constant
 from coordinator.couplings.centralized.equations import Equations
 from coordinator.couplings.centralized.saddle import REGULARISATION
 from coordinator.couplings.centralized.tangents import slopes_of_joints

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coordinator.checks import carrying
-from coordinator.checks.carrying import answers_kept
+from coordinator.checks import load_stiffness
 from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond, proposed
+from coordinator.checks.load_stiffness import answers_kept
 from coordinator.engine.program import Operation
 from coordinator.record.past import OVERLAP
 from coordinator.system import System
@@ -144,16 +144,16 @@ class Alarm:
 MIN_STEPS_PER_SWING, STEPS_PER_SWING = 8.0, 40.0  # with fewer a sine is off by a twentieth; with so many by 2e-3
 
 
-class Foreteller:
+class WarningMemory:
     """Remembers of what it has told."""
 
     def __init__(self) -> None:
-        self.look_at = carrying.FIRST_CHECK_TICK  # the tick from which on loads are looked at again
+        self.look_at = load_stiffness.FIRST_CHECK_TICK  # the tick from which on loads are looked at again
         self.carriers: dict[
-            str, carrying.Carrier
+            str, load_stiffness.Carrier
         ] = {}  # bodies that pass on loads, as they stood when that was looked at
         self._reported = 0  # changes of margins
-        self._loads: list[carrying.Load] = []  # that bodies pass on, as last looked at
+        self._loads: list[load_stiffness.Load] = []  # that bodies pass on, as last looked at
         self._overloaded: set[str] = set()  # bodies of which it has told
         self.starts: list[str] = []  # what is to be said of them
         self._slow: list[str] = []  # contacts that part too slowly, as last said
@@ -178,16 +178,18 @@ class Foreteller:
         if simulation.tick >= self.look_at:
             at_home = not simulation.is_distributed
             latest = simulation.past.latest_margins()
-            below = carrying.NEAR_MARGIN
-            self._loads = carrying.now(simulation, latest, below) if at_home else carrying.sampled(simulation)
+            below = load_stiffness.NEAR_MARGIN
+            self._loads = (
+                load_stiffness.now(simulation, latest, below) if at_home else load_stiffness.sampled(simulation)
+            )
             near = any(load.margin < below for load in self._loads) or hardens(simulation)
-            self.look_at = carrying.next_look(simulation.tick, near=near)
+            self.look_at = load_stiffness.next_look(simulation.tick, near=near)
             self._tell_hardened(simulation)
         loads, self._loads = self._loads, []
-        load = carrying.least([load for load in loads if load.body not in self._overloaded])
+        load = load_stiffness.least([load for load in loads if load.body not in self._overloaded])
         if load is not None:
             self._overloaded.add(load.body)
-            remedy, _ = proposed(simulation, *carrying.remedy(load, simulation.coupling, simulation.dt))
+            remedy, _ = proposed(simulation, *load_stiffness.remedy(load, simulation.coupling, simulation.dt))
             _warn(simulation, load.body, "body", load.margin, remedy)
 
     def _tell_hardened(self, simulation: CheckContext) -> None:
@@ -252,8 +254,8 @@ class Foreteller:
     ) -> dict[str, Any]:
         """Margins of stiffness, all or those on touched bodies, with what loads leave of them, as the log has it."""
         known = dict(margins.items())  # for now: of many the log keeps no more than they are
-        self._loads = carrying.after(simulation, known, bodies)
-        reported, loads = carrying.tell(known, self._loads)
+        self._loads = load_stiffness.after(simulation, known, bodies)
+        reported, loads = load_stiffness.tell(known, self._loads)
         return (
             {"tick": simulation.tick, "margins": reported, "loads": loads}
             if loads

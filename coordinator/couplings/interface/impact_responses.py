@@ -6,10 +6,10 @@ An impulse p on a body also calls for reactions, W x = G B^T p, and they act at 
 
 with G_b what its joints see of it; T is symmetric, and between 0 and 1. With T = L L^T, B L stands for the B of the elements
 that are struck, and all that asks how they answer, W = B B^T, is told how they do in their joints. What the blow does to other
-bodies is known of those in pieces alone. That takes as many solutions as bodies have motions, so it is for those
+bodies is known of those in islands alone. That takes as many solutions as bodies have motions, so it is for those
 that come near alone.
 
-Bodies of pieces (through_joints.py) answer so all along, from blocks that are there, with a share of T = 1 added unless a blow is
+Bodies of islands (islands.py) answer so all along, from blocks that are there, with a share of T = 1 added unless a blow is
 near: where joints hold a body altogether, friction would have nothing to reckon with.
 """
 
@@ -62,7 +62,7 @@ def touching(system: System, members: Members, *, whole: bool) -> Iterator[Touch
 def write_touching(
     sides: Iterator[Touching], grips: Mapping[Any, Sequence[Grip]], own: Mapping[Any, int], lists: dict[str, list[tuple[int, ...]]]
 ) -> None:  # fmt: skip
-    """Those whose bodies have joints, and what these joints see of them; `own`: where blocks lie of those in pieces."""
+    """Those whose bodies have joints, and what these joints see of them; `own`: where blocks lie of those in islands."""
     if not grips:
         return
     for owner, element, count, where, close in sides:
@@ -97,7 +97,7 @@ def see_motions(interface: View, k: int, motions: Array) -> None:
 
 @kernel
 def use_block(interface: View, k: int, share: float, motions: Array) -> None:
-    """The same of a body of a piece, with a share of 1 added."""
+    """The same of a body of a island, with a share of 1 added."""
     m, block = interface.motions, numbers_at(interface.touching[k, OWN])
     for a in range(m):
         for b in range(m):

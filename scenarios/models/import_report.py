@@ -11,7 +11,7 @@ from modular.errors import ModelError
 from scenarios.models.markup import Element, shown
 
 READ, APPROXIMATED, DROPPED, UNUSED = "read", "approximated", "dropped", "unused"
-FATES: Mapping[str, str] = {
+OUTCOMES: Mapping[str, str] = {
     READ: "part of the model, as it stands",
     APPROXIMATED: "part of the model, but not quite as it stands",
     DROPPED: "would change how it moves, and is not part of the model",
@@ -23,7 +23,7 @@ FATES: Mapping[str, str] = {
 class Entry:
     """One element, and what became of it."""
 
-    fate: str
+    outcome: str
     line: int
     element: str
     what: str
@@ -40,32 +40,34 @@ class Report:
     folder: Path | None = None  # in which the file lies: of meshes beside it
     entries: list[Entry] = field(default_factory=list)
 
-    def tell(self, fate: str, element: Element, what: str) -> None:
+    def tell(self, outcome: str, element: Element, what: str) -> None:
         """One more."""
         name = element.attributes.get("name")
         told = element.tag if name is None else f'{element.tag} name="{shown(name)}"'
-        self.entries.append(Entry(fate, element.line, told, what))
+        self.entries.append(Entry(outcome, element.line, told, what))
 
-    def of(self, fate: str) -> list[Entry]:
-        """Those that shared a fate, in the order of their lines."""
-        return sorted((entry for entry in self.entries if entry.fate == fate), key=lambda entry: entry.line)
+    def of(self, outcome: str) -> list[Entry]:
+        """Those with one outcome, in the order of their lines."""
+        return sorted((entry for entry in self.entries if entry.outcome == outcome), key=lambda entry: entry.line)
 
     def counted(self) -> dict[str, Counter[tuple[str, str]]]:
-        """By fate, tag and what became of them: how many."""
-        found: dict[str, Counter[tuple[str, str]]] = {fate: Counter() for fate in FATES}
+        """By outcome, tag and what became of them: how many."""
+        found: dict[str, Counter[tuple[str, str]]] = {outcome: Counter() for outcome in OUTCOMES}
         for entry in self.entries:
-            found[entry.fate][entry.element.partition(" ")[0], entry.what] += 1
+            found[entry.outcome][entry.element.partition(" ")[0], entry.what] += 1
         return found
 
     def warning(self) -> str:
         """What whoever runs it should know, in a sentence; nothing where all was read."""
-        told = [f"{len(found)} elements {fate}" for fate in (APPROXIMATED, DROPPED) if (found := self.of(fate))]
+        told = [
+            f"{len(found)} elements {outcome}" for outcome in (APPROXIMATED, DROPPED) if (found := self.of(outcome))
+        ]
         first = next(iter(self.of(DROPPED) + self.of(APPROXIMATED)), None)
         return f"{self.file}: {', '.join(told)}, such as {first}; modular import lists them." if told else ""
 
     def lines(self) -> list[str]:
         """A sentence for each that was approximated or dropped."""
-        return [f"{fate}, {e}" for fate in (APPROXIMATED, DROPPED) for e in self.of(fate)]
+        return [f"{outcome}, {e}" for outcome in (APPROXIMATED, DROPPED) for e in self.of(outcome)]
 
     def refuse_drops(self) -> None:
         """Where nothing may be dropped."""

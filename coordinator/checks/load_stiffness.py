@@ -2,7 +2,7 @@
 
 A force F at an arm r, with a moment M, changes its moment about the mass centre by up to (F r + M) theta as the body turns by
 theta. That is a stiffness of which no rule knows, since it hangs on the load; it asks dt^2 (F r + M) / I of the step, beside what
-joints ask (modular/load_sharing.py), and of what all ask together the step bears four. A body at one joint alone is not
+joints ask (modular/demand_sharing.py), and of what all ask together the step bears four. A body at one joint alone is not
 concerned: what that joint bears turns with it.
 
 In the plane a moment stays one about the same axis, and turns nothing; but by what it changes the body tilts, dt^2 dM / I over what
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from coordinator.checks.context import CheckContext
-from coordinator.checks.swinging import swing
+from coordinator.checks.load_oscillation import oscillation_of
 from modular.body import GivesCompliance
 from modular.elements import ASKED, Array, Indices
 from modular.errors import ModelError
@@ -110,7 +110,7 @@ def now(simulation: CheckContext, margins: Mapping[str, float], below: float = 1
 def answers_kept(system: System) -> Iterator[None]:
     """What bodies answer inside is asked by somebody who looks: afterwards all is as it was."""
     elements = system.elements
-    folded, kept = not len(elements.load), elements.response.copy()
+    folded, kept = not len(elements.demand), elements.response.copy()
     try:
         yield
     finally:
@@ -130,7 +130,7 @@ def after(simulation: CheckContext, margins: Mapping[str, float], touched: Seque
 
 def among(simulation: CheckContext, margins: Mapping[str, float], bodies: Sequence[str] | None = None) -> list[Load]:
     """The same between springs, of some bodies, or of all, that have just answered."""
-    system, carriers = simulation.system, simulation.foreteller.carriers
+    system, carriers = simulation.system, simulation.warning_memory.carriers
     if simulation.coupling.at_once or not _all_answer(system):
         return []
     if bodies is None or len(bodies) > MAX_EXAMINED_SIDES:
@@ -155,7 +155,7 @@ def sampled(simulation: CheckContext) -> list[Load]:
     if not segments or not segments[-1].used:
         return []
     at, d, found = segments[-1].used - 1, simulation.assembly.dimension, []
-    for carrier in simulation.foreteller.carriers.values():
+    for carrier in simulation.warning_memory.carriers.values():
         places = {joint: segments[-1].series("joints", joint) for joint in carrier.levers}
         if all(place is not None for place in places.values()):
             wrenches = {
@@ -176,7 +176,7 @@ def swinging(simulation: CheckContext, below: float = 1.0) -> list[Load]:
     system, limit, found = simulation.system, simulation.coupling.swings, []
     for body in _heaviest(system) if limit is not None else []:
         least = (limit / (below * simulation.dt)) ** 2 if limit is not None else 0.0
-        how = swing(system, body, least) if body in system.body_home else None
+        how = oscillation_of(system, body, least) if body in system.body_home else None
         if how is not None and limit is not None and how.square > least:
             found.append(Load(body, how.joint, limit / (float(np.sqrt(how.square)) * simulation.dt)))
     return found
@@ -338,7 +338,7 @@ def on_the_way(simulation: CheckContext) -> tuple[Load | None, float]:
     From where a load asks for more than the step bears, it is the divergence that one sees: the first one counts.
     """
     run, found = simulation.recorded, []
-    for carrier in simulation.foreteller.carriers.values():
+    for carrier in simulation.warning_memory.carriers.values():
         if set(carrier.levers) <= set(run.joints):
             demands = carrier.demands(dict(_recorded(run, carrier, simulation.assembly.dimension)), simulation.dt)
             at, worst = _sound(sum(demands.values()), run.ticks, simulation.tick, carrier.room)

@@ -50,14 +50,14 @@ Plain = bool | int | float | str | None
 Value = Plain | list[Plain]  # what a field of the page can hold
 
 
-class Garbage(ValueError):
+class InvalidMessage(ValueError):
     """A frame that is no message at all: whoever sent it is not our page."""
 
 
 Field = Any  # viser's handle of something on the page that has a value
 
 
-class Hearing:
+class MessageFilter:
     """What one connection may say, and the files that it is sending; `field` finds a field of the page by its number."""
 
     def __init__(self, field: Callable[[str], Field | None]) -> None:
@@ -65,7 +65,7 @@ class Hearing:
         self._underway: dict[str, dict[int, int]] = {}  # of each file: the bytes of every piece that is still to come
 
     def is_for_viser(self, frame: object) -> bool:
-        """Whether a frame is something that the page may say now; raises `Garbage` where it is no message."""
+        """Whether a frame is something that the page may say now; raises `InvalidMessage` where it is no message."""
         content = _decoded(frame)
         kind = SPOKEN.get(str(content.pop("type", "")))
         if kind is None or not content.keys() <= {field.name for field in dataclasses.fields(kind)}:
@@ -117,11 +117,11 @@ class Hearing:
 
 def _decoded(frame: object) -> dict[str, Any]:
     if not isinstance(frame, bytes):
-        raise Garbage
+        raise InvalidMessage
     try:
         return msgspec.msgpack.decode(frame, type=dict[str, Any])
     except (ValueError, RecursionError) as error:  # also what msgspec raises
-        raise Garbage from error
+        raise InvalidMessage from error
 
 
 def _is_bounded(content: object) -> bool:

@@ -35,7 +35,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Spell:
+class Lifetime:
     """A stretch through which one of them was there."""
 
     tick: int  # at which it was made
@@ -90,16 +90,16 @@ class Ever:
         """While it was there, (n,)."""
         return self._recorded.get(name, np.zeros(len(self.run), bool))
 
-    def spells(self, name: str) -> list[Spell]:
+    def lifetimes(self, name: str) -> list[Lifetime]:
         """The same, parted where it was made anew."""
         begins = [0] * (name in self._first)
         begins += [e["tick"] for e in self.run.events if e["name"] == name and e["kind"] in BEGINS]
         now, there = self.run.ticks, self.there(name)
         found = [
-            Spell(begin, there & (now >= begin) & (now < end))
+            Lifetime(begin, there & (now >= begin) & (now < end))
             for begin, end in zip(begins, [*begins[1:], NO_END], strict=True)
         ]
-        return [spell for spell in found if spell.there.any()]
+        return [lifetime for lifetime in found if lifetime.there.any()]
 
     def _present(self) -> dict[str, Flags]:
         found: dict[str, Flags] = {}

@@ -26,7 +26,7 @@ MARGIN_OF_TURNING = 2.0  # times how easily a rigid body turns, in all direction
 MIN_COMPLIANCE_RATIO = 1e-9  # of what a body answers at a joint: what the other side does at the least
 
 
-class Swing(NamedTuple):
+class LoadOscillation(NamedTuple):
     """The joint that brings most of the load under which a body swings, and omega^2 [1/s^2]."""
 
     joint: str
@@ -51,7 +51,7 @@ class Known(NamedTuple):
     easiest: float  # [1/(kg m^2)]
 
 
-def swing(system: System, body: str, least: float = 0.0) -> Swing | None:
+def oscillation_of(system: System, body: str, least: float = 0.0) -> LoadOscillation | None:
     """How a body swings under the forces of now, where bodies have just answered; None of one that does not, or is not rigid.
 
     `least`: omega^2 [1/s^2] below which nobody wants to know.
@@ -90,7 +90,7 @@ def swing(system: System, body: str, least: float = 0.0) -> Swing | None:
     for (use, _, _), load in zip(pushed, loads, strict=True):
         if use in most:
             most[use] += load
-    return Swing(max(most, key=lambda joint: most[joint]), square)
+    return LoadOscillation(max(most, key=lambda joint: most[joint]), square)
 
 
 def _pushed(system: System, body: str) -> tuple[list[Pushed], Indices, Array]:

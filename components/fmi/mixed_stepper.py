@@ -7,7 +7,7 @@ taken back. Solved for accelerations, that is how the body answers forces (Ségu
     a =  A^-1 f - A^-1 B g + ...          b = C A^-1 f + (D - C A^-1 B) g + ...
 
 and as no force does work that another one has to pay, C = -B^T. The a at which the forces that act are shown is found by Newton's
-iteration with A, as in moved_unit.py; what is told forces moves as in unit.py.
+iteration with A, as in moved_stepper.py; what is told forces moves as in stepper.py.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from components.fmi.mixed_port import MixedMap
-from components.fmi.moved_unit import CLOSE, ROUNDS, UNIT, Motion, MovedUnit
+from components.fmi.moved_stepper import CLOSE, ROUNDS, UNIT, Motion, MovedStepper
 from modular.elements import Array
 from modular.errors import CouplingError, ModelError
 
 UNLIKE = 0.5  # of the larger: how far B and -C^T may be from each other
 
 
-class MixedUnit(MovedUnit):
+class MixedStepper(MovedStepper):
     """What runs of one body whose FMU is told motions and forces."""
 
     mapping: ClassVar[Any] = MixedMap
     more: ClassVar[tuple[str, ...]] = ("told_now",)
-    kept: ClassVar[tuple[str, ...]] = (*MovedUnit.kept, *more)
+    kept: ClassVar[tuple[str, ...]] = (*MovedStepper.kept, *more)
 
     # --- where it stands ---------------------------------------------------------------------------------------------
 
@@ -49,7 +49,7 @@ class MixedUnit(MovedUnit):
 
     def _begin(self, slope: Array) -> None:
         """At time 0 again, with an acceleration."""
-        self.machine.begin(self.map.inputs(self.pose, self.twist, slope, self._given))
+        self.fmus.begin(self.map.inputs(self.pose, self.twist, slope, self._given))
 
     def reevaluate(self, force: Array) -> None:
         """Accelerations where it stands, under forces that may have jumped; at time 0 it begins with them."""
@@ -93,7 +93,7 @@ class MixedUnit(MovedUnit):
         """A step along a motion and under forces: where it leads, forces that the motion takes, and what of a change of the others
         the FMU holds at its end."""
         share = 1.0
-        if glued and self.map.forced.rates is None and self.machine.variable_step:
+        if glued and self.map.forced.rates is None and self.fmus.variable_step:
             before, after = 0.5 * (3.0 * start.force - end), 0.5 * (3.0 * end - start.force)
             middle = first + 0.5 * (last - self.told_before)  # so the mean of all that it is told is that of both ends
             halves = (0.5, middle, before), (1.0, last, after)
@@ -104,12 +104,12 @@ class MixedUnit(MovedUnit):
             ) in halves:  # as under the first force in its place, as under their mean in its velocity
                 pose, twist = self._ahead(start, first, slope, part * h, glued)
                 self.map.tell(pose, twist, slope, held, held, 0.5 * h)
-                self.machine.step(0.5 * h)
+                self.fmus.step(0.5 * h)
             share = 1.5
         else:
             pose, twist = self._ahead(start, first, last, h, glued)
             self.map.tell(pose, twist, last, start.force, end, h)
-            self.machine.step(h)
+            self.fmus.step(h)
             share = 0.5 if self.map.forced.rates is None else 1.0
         pose, twist, shown = self.map.merged(pose, twist)
         if self.map.accelerates:
@@ -152,7 +152,7 @@ class MixedUnit(MovedUnit):
                 break
             last = last.copy()
             last[rows] += step
-            self.machine.restore(saved)
+            self.fmus.restore(saved)
         raise CouplingError(
             f"body '{self.name}': '{self.body.called}' does not converge: no acceleration of its ports was found at which it "
             f"shows the forces that act on them (after {ROUNDS} iterations the last change is {change:.3g} m/s2 or rad/s2). Take a "
@@ -164,10 +164,10 @@ class MixedUnit(MovedUnit):
     def answers(self, h: float) -> tuple[Array, Array]:
         """Accelerations per unit force on its ports where it stands, and a square root of them; looking changes nothing."""
         if self.saves:
-            saved = self.machine.save()
-            found = self._measured(partial(self.machine.restore, saved), self._now, self.slope, h, glued=False)
-            self.machine.restore(saved)
-            self.machine.forget(saved)
+            saved = self.fmus.save()
+            found = self._measured(partial(self.fmus.restore, saved), self._now, self.slope, h, glued=False)
+            self.fmus.restore(saved)
+            self.fmus.forget(saved)
         elif self.ticks == 0:
             found = self._measured(partial(self._begin, self.slope), self._now, self.slope, h, glued=False)
             self._begin(self.slope)
@@ -229,7 +229,7 @@ class MixedUnit(MovedUnit):
         """B' over all ports: how they stand at the end of the drift for forces at its beginning."""
         found = np.zeros_like(self.compliance)
         for row in (*self.map.moved_rows, *self.map.forced_rows):
-            self.machine.restore(self.begin)
+            self.fmus.restore(self.begin)
             force = self.held.copy()
             force[row] += UNIT
             pose = self._held(force, self.held_slope + self.start_compliance[:, row] * UNIT, h).pose
@@ -239,5 +239,5 @@ class MixedUnit(MovedUnit):
     def answers_at_end(self, h: float) -> None:
         """The compliance where the drift has led: velocities for forces at the end of the step."""
         assert self.from_start is not None
-        again, start = partial(self.machine.restore, self.begin), self.from_start._replace(force=self.held)
+        again, start = partial(self.fmus.restore, self.begin), self.from_start._replace(force=self.held)
         self.compliance, self.root = self._checked(self._measured(again, start, self.held_slope, h, glued=True))

@@ -42,7 +42,7 @@ def constant(slopes: Slopes, shape: tuple[int, ...]) -> Array | None:
     return one if np.abs(other - one).max(initial=0.0) <= CONSTANT_TOLERANCE * np.abs(one).max(initial=1.0) else None
 
 
-class Bends:
+class JacobianCurvature:
     """Those of some stacks, by their identity; as long as these stay as they are."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""A server of viser whose requests all pass an `Admission`, and whose messages all pass a `hearing`.
+"""A server of viser whose requests all pass an `Admission`, and whose messages all pass a `MessageFilter`.
 
 viser 1.1 opens its port, hands out its page and accepts WebSockets from anywhere in one call of `websockets`, and offers
 no place to ask questions. So while a server of ours is being made, that call is ours: it gets a port that is already open,
@@ -33,7 +33,7 @@ from websockets.protocol import State
 
 from modular.errors import ModelError
 from scenarios.laboratory.admission import RETRY_PATH, Admission, Answer
-from scenarios.laboratory.hearing import LARGEST_MESSAGE, Field, Garbage, Hearing
+from scenarios.laboratory.message_filter import LARGEST_MESSAGE, Field, InvalidMessage, MessageFilter
 
 CLOSING_TIMEOUT_SECONDS = 0.3  # [s] in which a page may say goodbye when the server closes
 TURNED_AWAY = "403: open the address that was printed when this server started.\n"
@@ -57,7 +57,7 @@ def guarded_server(listening: socket.socket, host: str, label: str, admission: A
     """A server of viser on an open port, behind the gate; viser's banner, which names an address without token, is left out."""
     server = Unshared.__new__(Unshared)  # in hand before it starts, so that one that fails on the way can be stopped
     with _one_at_a_time, _silent(threading.current_thread()):
-        door = _Door(server, listening, _Host(host), admission)
+        door = _ServeHook(server, listening, _Host(host), admission)
         with _in_place_of(websockets_server, "serve", door.serve):
             try:
                 server.__init__(door.host, listening.getsockname()[1], label=label, verbose=False)  # type: ignore[misc]
@@ -91,7 +91,7 @@ class _Host(str):
     __slots__ = ()
 
 
-class _Door:
+class _ServeHook:
     """What stands in the place of `websockets.serve` while one server is being made."""
 
     def __init__(self, server: Unshared, listening: socket.socket, host: _Host, admission: Admission) -> None:
@@ -102,7 +102,7 @@ class _Door:
         self._listening = listening
         self._admission = admission
         self._original: Any = websockets_server.serve
-        self._present: WeakSet[_Heard] = WeakSet()
+        self._present: WeakSet[_FilteredConnection] = WeakSet()
         self._log = logging.Logger("laboratory", level=logging.CRITICAL + 1)  # what strangers send is nobody's news
 
     def serve(self, handler: Any, host: Any = None, port: Any = None, **options: Any) -> Any:
@@ -152,8 +152,8 @@ class _Door:
         return asked
 
     def _connection(self, *given: Any, **options: Any) -> ServerConnection:
-        connection = _Heard(*given, **options)
-        connection.hearing = Hearing(self._field)
+        connection = _FilteredConnection(*given, **options)
+        connection.message_filter = MessageFilter(self._field)
         self._present.add(connection)
         return connection
 
@@ -183,19 +183,19 @@ class _Door:
             await asyncio.wait(others, timeout=CLOSING_TIMEOUT_SECONDS)
 
 
-class _Heard(ServerConnection):
+class _FilteredConnection(ServerConnection):
     """A connection whose messages are read before viser gets them: what is not for it is left out, garbage ends the connection."""
 
-    hearing: Hearing
+    message_filter: MessageFilter
 
     async def recv(self, decode: bool | None = None) -> Any:
         """The next message that the page may send."""
         while True:
             frame = await super().recv(decode)
             try:
-                if self.hearing.is_for_viser(frame):
+                if self.message_filter.is_for_viser(frame):
                     return frame
-            except Garbage:
+            except InvalidMessage:
                 with suppress(TimeoutError):  # what is still in its queue may keep it from hearing the answer
                     async with asyncio.timeout(CLOSING_TIMEOUT_SECONDS):
                         await self.close(1008, "this is not a message of the page")

@@ -9,7 +9,7 @@ from modular.loop import NO_FAILED_ROW, Loop, loop
 from modular.views import View
 
 
-def answering(module: str, respond_rows: Callable[..., Any]) -> tuple[Loop, Loop]:
+def response_loops(module: str, respond_rows: Callable[..., Any]) -> tuple[Loop, Loop]:
     """Loops of `respond`, where bodies stand, and of `respond_predicted`, where forces act in a tick (`ahead`).
 
     Around `respond_rows(start, stop, bodies, elements, ahead)`; `module`: where they are found by name.

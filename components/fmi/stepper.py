@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from components.fmi.body import KINETIC, POTENTIAL, TAIL, WORK, Fmu
-from components.fmi.machine import Machine
+from components.fmi.fmu_system import FmuSystem
 from components.fmi.port import PortMap, PowerPort, axes_of, moved, way_between
 from components.fmi.watch import Pace
 from modular.elements import Array
@@ -31,25 +31,25 @@ BACK = 1e-12  # of its place: how near it must stand again
 AGAINST = 1e-3  # of the largest: so much does a step turn what a joint within holds
 
 
-def machine_and_ports(name: str, body: Fmu) -> tuple[Machine, list[PowerPort]]:
+def fmus_and_ports(name: str, body: Fmu) -> tuple[FmuSystem, list[PowerPort]]:
     """The FMUs of a body, instantiated, and its ports by the names of their variables."""
     what = f"body '{name}'"
     try:
-        machine = Machine(body.files, body.connections, body.interface, body.parameters, time_limit=body.time_limit)
+        fmus = FmuSystem(body.files, body.connections, body.interface, body.parameters, time_limit=body.time_limit)
         problems, ports = [], []
         for port, given in body.ports.items():
-            found = given if isinstance(given, PowerPort) else PowerPort.called(given, machine, body.dimension)
+            found = given if isinstance(given, PowerPort) else PowerPort.called(given, fmus, body.dimension)
             problems += found.problems(f"port '{name}.{port}'")
-            problems += found.check_units(f"port '{name}.{port}'", machine)
+            problems += found.check_units(f"port '{name}.{port}'", fmus)
             ports.append(found)
         if problems:
             raise ModelError("\n".join(problems))
     except ModelError as error:
         raise ModelError(f"{what}: {error}" if f"'{name}" not in str(error) else str(error)) from error
-    return machine, ports
+    return fmus, ports
 
 
-class Unit:
+class Stepper:
     """What runs of one body."""
 
     mapping: ClassVar[Any] = PortMap
@@ -64,21 +64,21 @@ class Unit:
     )  # what it remembers
     more: ClassVar[tuple[str, ...]] = ()  # of that, where it stands beside the motion and forces of its ports
 
-    def __init__(self, name: str, body: Fmu, opened: tuple[Machine, list[PowerPort]] | None = None) -> None:
-        """`opened`: what `machine_and_ports` has found."""
+    def __init__(self, name: str, body: Fmu, opened: tuple[FmuSystem, list[PowerPort]] | None = None) -> None:
+        """`opened`: what `fmus_and_ports` has found."""
         self.name, self.body = name, body
         what = f"body '{name}'"
-        self.machine, ports = machine_and_ports(name, body) if opened is None else opened
+        self.fmus, ports = fmus_and_ports(name, body) if opened is None else opened
         try:
-            self.map: Any = self.mapping(self.machine, ports, what)
+            self.map: Any = self.mapping(self.fmus, ports, what)
             for port, one in zip(body.ports, ports, strict=True):
-                for variable in one.told(self.machine):
-                    self.machine.claim(variable, f"port '{port}'", what)
+                for variable in one.told(self.fmus):
+                    self.fmus.claim(variable, f"port '{port}'", what)
             energies = [variable for variable in (body.kinetic, body.potential) if variable]
             self._check_energies(energies, what)
-            self.told = self.machine.signals([*energies, *body.outputs], what, discrete=True)
-            self.machine.follow(body.signals, what)
-            self.settles = self.machine.signals([SETTLE], what) if self.machine.has(SETTLE) else None
+            self.told = self.fmus.signals([*energies, *body.outputs], what, discrete=True)
+            self.fmus.follow(body.signals, what)
+            self.settles = self.fmus.signals([SETTLE], what) if self.fmus.has(SETTLE) else None
         except ModelError as error:
             raise ModelError(f"{what}: {error}" if what not in str(error) else str(error)) from error
         self.ports = ports
@@ -102,7 +102,7 @@ class Unit:
     def _check_energies(self, names: list[str], what: str) -> None:
         """Energies are in units of energy."""
         for name in names:
-            variable = self.machine.variable(name, what)
+            variable = self.fmus.variable(name, what)
             declared = variable.exponents or ()
             if variable.causality in ("input", "parameter") or (any(declared) and declared[:3] != (1, 2, -2)):
                 raise ModelError(
@@ -115,7 +115,7 @@ class Unit:
     def start(self, force: Array) -> None:
         """At time 0, with forces on its ports."""
         inputs = [(self.map.inputs, force[self.map.inputs_at])]
-        self.machine.begin(inputs)
+        self.fmus.begin(inputs)
         self.pose, self.twist, slope = self.map.read()
         self.slope = slope
         self.force = force.copy()
@@ -128,7 +128,7 @@ class Unit:
     @property
     def saves(self) -> bool:
         """Whether it can take a step again."""
-        return self.machine.missing_state is None
+        return self.fmus.missing_state is None
 
     def row(self) -> tuple[Array, Array, Array]:
         """Its coordinates, velocities and accelerations, for the record."""
@@ -138,7 +138,7 @@ class Unit:
             rates = np.zeros((self.map.count, width))
             rates[:, : self.map.width] = values.reshape(self.map.count, -1)
             found.append(np.concatenate([rates.ravel(), np.zeros(rest)]))
-        told = self.machine.ask(self.told) if self.told.count else np.zeros(0)
+        told = self.fmus.ask(self.told) if self.told.count else np.zeros(0)
         tail = np.zeros(rest)
         given = iter(told)
         if self.body.kinetic:
@@ -160,7 +160,7 @@ class Unit:
     def command(self, variable: str, value: float) -> None:
         """An input is so from now on."""
         self.drop()
-        self.machine.command(variable, value, f"body '{self.name}'")
+        self.fmus.command(variable, value, f"body '{self.name}'")
         if self.map.accelerates:
             self._read()
 
@@ -171,7 +171,7 @@ class Unit:
         self.drop()
         before, twist = self.pose, self.twist
         self.map.tell(self.force, force, h)
-        self.machine.step(h)
+        self.fmus.step(h)
         self._read()
         mean, way = 0.5 * (self.force + force), self._way(before, self.pose)
         self.work += float(mean @ way)
@@ -200,7 +200,7 @@ class Unit:
         """Accelerations where it stands, under forces that may have jumped."""
         if self.settles is not None:
             self.map.tell(force, force, self.dt or 1.0)
-            self.machine.tell(self.settles, np.ones(1))
+            self.fmus.tell(self.settles, np.ones(1))
             self._read()
         elif self.ticks == 0:
             self.start(force)
@@ -219,7 +219,7 @@ class Unit:
             return self.still.copy()
         before = self.twist.copy()
         self.map.tell(force, force, h)
-        self.machine.step(h)
+        self.fmus.step(h)
         _, twist, _ = self.map.read()
         return np.asarray((twist - before) / h)
 
@@ -237,16 +237,16 @@ class Unit:
         From steps of h that are taken back, or from fresh starts.
         """
         if self.saves:
-            saved = self.machine.save()
-            found = self._unit_steps(partial(self.machine.restore, saved), self.force, h)
-            self.machine.restore(saved)
-            self.machine.forget(saved)
+            saved = self.fmus.save()
+            found = self._unit_steps(partial(self.fmus.restore, saved), self.force, h)
+            self.fmus.restore(saved)
+            self.fmus.forget(saved)
             if not self.ticks:
                 self._check_back("its state was given back (canGetAndSetFMUState)")
         elif self.ticks == 0:
             force = self.force.copy()
             given = [(self.map.inputs, force[self.map.inputs_at])]
-            found = self._unit_steps(partial(self.machine.begin, given), force, h)
+            found = self._unit_steps(partial(self.fmus.begin, given), force, h)
             pose = self.pose.copy()
             self.start(force)
             self.pose, began = pose, self.pose
@@ -276,7 +276,7 @@ class Unit:
             if row is not None:
                 end[row] += UNIT
             self.map.tell(force, end, h)
-            self.machine.step(h)
+            self.fmus.step(h)
             pose, twist, slope = self.map.read()
             poses.append(pose)
             slopes.append(slope.copy() if self.map.accelerates else twist * (2.0 / h))
@@ -338,10 +338,10 @@ class Unit:
         if self.over:
             self.drop()
         if self.begin is None:
-            self.begin = self.machine.save()
+            self.begin = self.fmus.save()
             self.before = self.pose.copy(), self.twist.copy(), self.force.copy(), self.work
         else:
-            self.machine.restore(self.begin)
+            self.fmus.restore(self.begin)
 
     def drift(self, force: Array, h: float) -> Array:
         """Under a force that is held for the whole step: poses to which it leads."""
@@ -368,20 +368,20 @@ class Unit:
                 begins = (0.5 * start - beta * (start + end)) / (0.5 - 2.0 * beta)
                 start, end = begins, start + end - begins
             self.map.tell(start, end, h)
-            self.machine.step(h)
+            self.fmus.step(h)
             return
-        if not self.machine.variable_step:
+        if not self.fmus.variable_step:
             raise CouplingError(
                 f"body '{self.name}': '{self.body.called}' takes steps of one length only "
                 "(canHandleVariableCommunicationStepSize = false), and has no force_rate: it cannot be glued. Take Penalty."
             )
         for force in (0.5 * (3.0 * start - end), 0.5 * (3.0 * end - start)):
             self.map.tell(force, force, 0.5 * h)
-            self.machine.step(0.5 * h)
+            self.fmus.step(0.5 * h)
 
     def kick(self, force: Array, h: float) -> None:
         """The same step with another force at its end."""
-        self.machine.restore(self.begin)
+        self.fmus.restore(self.begin)
         self._through(self.held, force, h)
         pose, twist, _, work = self.before
         self._read()
@@ -395,7 +395,7 @@ class Unit:
     def drop(self) -> None:
         """The step is not to be taken again."""
         if self.begin is not None:
-            self.machine.forget(self.begin)
+            self.fmus.forget(self.begin)
         begun, self.begin = self.begin is not None and self.over, None
         self.over = False
         if begun:
@@ -405,7 +405,7 @@ class Unit:
         """B' over all ports: how they stand at the end of the drift for forces at its beginning."""
         found = np.zeros_like(self.compliance)
         for row in self.map.inputs_at:
-            self.machine.restore(self.begin)
+            self.fmus.restore(self.begin)
             force = self.held.copy()
             force[row] += UNIT
             self._through(force, force, h)
@@ -417,7 +417,7 @@ class Unit:
         """The compliance where the drift has led: velocities for forces at the end of the step."""
         found = np.zeros_like(self.compliance)
         for row in self.map.inputs_at:
-            self.machine.restore(self.begin)
+            self.fmus.restore(self.begin)
             force = self.held.copy()
             force[row] += UNIT
             self._through(self.held, force, h)

@@ -26,7 +26,7 @@ FINEST_LOOK = 256  # parts of a step, in which events that come and go are looke
 FEWER = 1e-5  # of the tolerance: an error so small that half as many parts do
 
 
-class Exchange:
+class ModelExchange:
     """Members of a network that are integrated together."""
 
     def __init__(self, members: list[Instance], wire: Callable[[float], None], tolerance: float) -> None:

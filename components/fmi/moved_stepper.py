@@ -20,10 +20,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from components.fmi.body import KINETIC, POTENTIAL, Fmu
-from components.fmi.machine import Machine
+from components.fmi.fmu_system import FmuSystem
 from components.fmi.moved_port import Carriers, MotionMap
 from components.fmi.port import PowerPort, axes_of, moved
-from components.fmi.unit import Unit, machine_and_ports
+from components.fmi.stepper import Stepper, fmus_and_ports
 from modular.elements import Array
 from modular.errors import CouplingError, ModelError
 
@@ -42,13 +42,13 @@ class Motion(NamedTuple):
     force: Array
 
 
-class MovedUnit(Unit):
+class MovedStepper(Stepper):
     """What runs of one body whose FMU is told motions."""
 
     mapping: ClassVar[Any] = MotionMap
 
     def __init__(
-        self, name: str, body: Fmu, opened: tuple[Machine, list[PowerPort]], gravity: Array
+        self, name: str, body: Fmu, opened: tuple[FmuSystem, list[PowerPort]], gravity: Array
     ) -> None:  # fmt: skip
         self.gravity = gravity
         self.carriers = Carriers(opened[1], body.dimension)
@@ -78,7 +78,7 @@ class MovedUnit(Unit):
 
     def _begin(self, slope: Array) -> None:
         """At time 0 again, with an acceleration."""
-        self.machine.begin([(self.map.inputs, self.map.values(self.pose, self.twist, slope))])
+        self.fmus.begin([(self.map.inputs, self.map.values(self.pose, self.twist, slope))])
 
     def reevaluate(self, force: Array) -> None:
         """Accelerations where it stands, under forces that may have jumped."""
@@ -90,7 +90,7 @@ class MovedUnit(Unit):
     def command(self, variable: str, value: float) -> None:
         """An input is so from now on; what that changes in the forces shown, the next step shows."""
         self.drop()
-        self.machine.command(variable, value, f"body '{self.name}'")
+        self.fmus.command(variable, value, f"body '{self.name}'")
 
     @property
     def steps_by_answers(self) -> bool:
@@ -118,7 +118,7 @@ class MovedUnit(Unit):
         """A step of the FMU along this motion: where it leads, and forces on the ports that it takes."""
         pose, twist = self._ahead(start, first, last, h, glued)
         self.map.tell(pose, twist, last)
-        self.machine.step(h)
+        self.fmus.step(h)
         carried = self.carriers.matrix(pose) @ last - self.carriers.forces(pose, twist, self.gravity)
         return pose, twist, self.map.read() + carried
 
@@ -139,7 +139,7 @@ class MovedUnit(Unit):
             if not np.isfinite(change):
                 break
             last = last + step
-            self.machine.restore(saved)
+            self.fmus.restore(saved)
         raise CouplingError(
             f"body '{self.name}': '{self.body.called}' does not converge: no acceleration of its ports was found at which it "
             f"shows the forces that act on them (after {ROUNDS} iterations the last change is {change:.3g} m/s2 or rad/s2). Take a "
@@ -151,7 +151,7 @@ class MovedUnit(Unit):
         self.drop()
         start = self._now
         if self.saves:
-            self.begin = self.machine.save()
+            self.begin = self.fmus.save()
         self._stand(self._led(start, start.slope, force, h, glued=False))
         self.drop()
         self.work += float(0.5 * (start.force + force) @ self._way(start.pose, self.pose))
@@ -165,10 +165,10 @@ class MovedUnit(Unit):
     def answers(self, h: float) -> tuple[Array, Array]:
         """Accelerations per unit force on its ports where it stands, and a square root of them; looking changes nothing."""
         if self.saves:
-            saved = self.machine.save()
-            found = self._inertia(partial(self.machine.restore, saved), self._now, self.slope, h, glued=False)
-            self.machine.restore(saved)
-            self.machine.forget(saved)
+            saved = self.fmus.save()
+            found = self._inertia(partial(self.fmus.restore, saved), self._now, self.slope, h, glued=False)
+            self.fmus.restore(saved)
+            self.fmus.forget(saved)
             return self._answer(found)
         if self.ticks == 0:
             found = self._inertia(partial(self._begin, self.slope), self._now, self.slope, h, glued=False)
@@ -237,7 +237,7 @@ class MovedUnit(Unit):
     def kick(self, force: Array, h: float) -> None:
         """The same step with another force at its end."""
         assert self.from_start is not None
-        self.machine.restore(self.begin)
+        self.fmus.restore(self.begin)
         start = self.from_start
         self._stand(self._led(start._replace(force=self.held), self.held_slope, force, h, glued=True))
         _, twist, _, work = self.before
@@ -253,18 +253,18 @@ class MovedUnit(Unit):
     def answers_at_end(self, h: float) -> None:
         """The compliance where the drift has led: velocities for forces at the end of the step."""
         assert self.from_start is not None
-        again = partial(self.machine.restore, self.begin)
+        again = partial(self.fmus.restore, self.begin)
         self.compliance, self.root = self._answer(self._inertia(again, self.from_start, self.held_slope, h, glued=True))
 
 
-def unit_of(name: str, body: Fmu, gravity: Array) -> Unit:
+def stepper_of(name: str, body: Fmu, gravity: Array) -> Stepper:
     """What runs of a body, by what its ports are told: forces, motions, or both."""
-    machine, ports = machine_and_ports(name, body)
-    if not any(port.is_moved(machine) for port in ports):
-        return Unit(name, body, (machine, ports))
+    fmus, ports = fmus_and_ports(name, body)
+    if not any(port.is_moved(fmus) for port in ports):
+        return Stepper(name, body, (fmus, ports))
     forces = [entry for port in ports for entry in (*port.force, *port.moment) if isinstance(entry, str)]
-    if not any(machine.variable(entry, name).causality == "input" for entry in forces):
-        return MovedUnit(name, body, (machine, ports), gravity)
-    from components.fmi.mixed_unit import MixedUnit
+    if not any(fmus.variable(entry, name).causality == "input" for entry in forces):
+        return MovedStepper(name, body, (fmus, ports), gravity)
+    from components.fmi.mixed_stepper import MixedStepper
 
-    return MixedUnit(name, body, (machine, ports), gravity)
+    return MixedStepper(name, body, (fmus, ports), gravity)

@@ -1,4 +1,4 @@
-"""Books of forces and joints of a motion by formulas: what they do is integrated with the motion, to the order of its step.
+"""Ledgers of forces and joints of a motion by formulas: what they do is integrated with the motion, to the order of its step.
 
 Ends of ticks alone tell works to second order, which is far less than such a motion is right to: what lacked would look like energy
 that came or went. So the power of each line is one more formula, and its integral comes out of the stages of the step
@@ -39,7 +39,7 @@ def powers_of(solved: Solved) -> dict[tuple[str, int], Any]:
     return {key: power for key, power in found.items() if power != NOTHING}
 
 
-class Books:
+class LedgerMap:
     """Where each of these works goes, in the ledgers of all models."""
 
     def __init__(self, common: CommonFormulas) -> None:

@@ -8,7 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 
-class Aside:
+class CallThread:
     """Makes one call after the other; after one that did not come back in time it is left to itself, with all that it uses."""
 
     def __init__(self, limit: float) -> None:

@@ -23,7 +23,7 @@ def sledge():
     return model
 
 
-def books(run):
+def ledgers(run):
     """Of all joints and forces at the end, (n, lines)."""
     last = run.segments[-1]
     return np.concatenate([series["ledger"][last.used - 1] for _, series in (*last.joints, *last.forces)])
@@ -33,7 +33,7 @@ def test_works_are_as_right_as_the_motion():
     ends = []
     for dt in (0.04, 0.02, 0.0025):
         with Simulation(sledge(), dt, Formulas()) as simulation:
-            ends.append(books(simulation.run(0.6)))
+            ends.append(ledgers(simulation.run(0.6)))
     coarse, fine = (float(np.abs(end - ends[-1]).max()) for end in ends[:2])
     assert fine < 1e-9 * np.abs(ends[-1]).max() and coarse > 64.0 * fine  # trapezoids leave 4e-3, and a fourth of it
     assert np.abs(ends[-1][:, LEAKED]).max() < 1e-13 * np.abs(ends[-1]).max()
@@ -46,7 +46,7 @@ def test_solvers_of_high_order_book_what_formulas_book():
     for dt, coupling in ((0.02, exact), (0.01, exact), (0.0025, Formulas())):
         with Simulation(sledge(), dt, coupling) as simulation:
             run = simulation.run(0.6)
-            ends.append(books(run))
+            ends.append(ledgers(run))
             told.append(run.estimate["swallowed"])
     largest = np.abs(ends[-1]).max()
     coarse, fine = (float(np.abs(end - ends[-1]).max()) for end in ends[:2])

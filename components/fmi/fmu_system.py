@@ -1,7 +1,7 @@
 """FMUs that run together: one, or several whose outputs are handed on to each other's inputs.
 
-Members of model exchange are one system of equations (exchange.py). Those of co-simulation take their steps with what the others
-showed at the beginning of it: such a network is of first order in the step, whatever its members are.
+Members of model exchange are one system of equations (model_exchange.py). Those of co-simulation take their steps with what the
+others showed at the beginning of it: such a network is of first order in the step, whatever its members are.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 
 from components.courses import Course
 from components.fmi.archive import CO_SIMULATION, EXCHANGE, Archive, Variable, opened
-from components.fmi.aside import Aside
-from components.fmi.exchange import Exchange
+from components.fmi.call_thread import CallThread
 from components.fmi.instance import Instance
+from components.fmi.model_exchange import ModelExchange
 from components.fmi.numbers import BOOLEAN, Numbers, is_discrete
 from modular.elements import Array
 from modular.errors import ModelError
@@ -34,7 +34,7 @@ class Signals:
         self.parts, self.count = parts, count
 
 
-class Machine:
+class FmuSystem:
     """One FMU (named `ALONE`) or several, which are called "member.variable"."""
 
     def __init__(
@@ -43,7 +43,7 @@ class Machine:
     ) -> None:  # fmt: skip
         """`connections`: outputs by the inputs that they feed. `time_limit` [s]: for a beginning or a step; after it they are
         given up."""
-        self._aside = None if time_limit is None else Aside(time_limit)
+        self._aside = None if time_limit is None else CallThread(time_limit)
         self.members: dict[str, Instance] = {}
         self.archives: dict[str, Archive] = {name: opened(path) for name, path in files.items()}
         self._parameters = parameters
@@ -64,7 +64,7 @@ class Machine:
             self.close()
             raise
         exchanged = [member for member in self.members.values() if member.kind == EXCHANGE]
-        self.exchange = Exchange(exchanged, self._show_at, tolerance) if exchanged else None
+        self.exchange = ModelExchange(exchanged, self._show_at, tolerance) if exchanged else None
         self._courses: tuple[Signals, Sequence[Course]] | None = None
         # inputs, by whom
         self._claimed = {target: f"the connection from '{source}'" for target, source in connections.items()}

@@ -83,7 +83,7 @@ class Seen:
     bend: list[Any]  # angular acceleration
 
 
-class Sight:
+class ObservedPort:
     """A port that is looked at: bodies of a running system show its point, and its directions, from now on."""
 
     def __init__(self, system: System, model: Assembly, name: str, turns: bool) -> None:

@@ -26,18 +26,18 @@ from modular.views import View
 
 RELATIVE_ROUNDING = 1e-13  # of a square, whose root would be seen
 
-loads = shaped(lanes, lambda load: [load, load])
+demands = shaped(lanes, lambda demand: [demand, demand])
 answers = shaped(lanes, lambda block: [block, block, (3, 3)])
 
 
 @kernel
-def request_load_rows(start: int, stop: int, joints: View, elements: View) -> None:
+def request_demand_rows(start: int, stop: int, joints: View, elements: View) -> None:
     """By one number: A = E / theta, theta_a + theta_b = 1 in the proportions of the two compliances, by the convexity of x^2.
 
     Translations and rotations each on their own.
     """
     block, room = like(joints.block), response_scratch(joints, elements.response)
-    on_first, on_second = loads(elements.load)
+    on_first, on_second = demands(elements.demand)
     rows, translations = block.shape[0], joints.translations.shape[0]
     for n in range(start, stop, LANES):
         seen_first, seen_second = joint_responses(joints, elements, n, stop, on_first.shape[0], room)
@@ -46,12 +46,12 @@ def request_load_rows(start: int, stop: int, joints: View, elements: View) -> No
         on_second[:, :] = 0.0
         share_by_number(seen_first, seen_second, block, 0, translations, on_first, on_second)
         share_by_number(seen_first, seen_second, block, translations, rows, on_first, on_second)
-        scatter(on_first, elements.load, indices(joints.first, n, stop))
-        scatter(on_second, elements.load, indices(joints.second, n, stop))
+        scatter(on_first, elements.demand, indices(joints.first, n, stop))
+        scatter(on_second, elements.demand, indices(joints.second, n, stop))
 
 
 @loop
-def request_load_loop(start: int, stop: int, joints: View, elements: View) -> int:
+def request_demand_loop(start: int, stop: int, joints: View, elements: View) -> int:
     """The same for joints, by matrices where the block is one: A = s W_a^-1 and s W_b^-1, with E <= s W^-1.
 
     Nothing is lost where E = s W^-1, since the parallel sum of W_a^-1 and W_b^-1 is (W_a + W_b)^-1. On body b, G_b^T W_b^-1 G_b is
@@ -63,7 +63,7 @@ def request_load_loop(start: int, stop: int, joints: View, elements: View) -> in
         scratch_for_inverse(joints.block),
     )
     first, second, inverse = answers(joints.block)
-    on_first, on_second = loads(elements.load)
+    on_first, on_second = demands(elements.demand)
     rows, translations, rank = block.shape[0], joints.translations.shape[0], joints.rotations.shape[0]
     modes = on_first.shape[0]
     for n in range(start, stop, LANES):
@@ -80,9 +80,9 @@ def request_load_loop(start: int, stop: int, joints: View, elements: View) -> in
             if any_above(uneven):
                 most = strongest(block, first, second, 0, translations, translations)
                 invert_on_range(first, 0, translations, translations, scratch, inverse)
-                add_load(seen_first, inverse, 0, translations, 0, given(uneven, most), on_first)
+                add_demand(seen_first, inverse, 0, translations, 0, given(uneven, most), on_first)
                 invert_on_range(second, 0, translations, translations, scratch, inverse)
-                add_load(seen_second, inverse, 0, translations, 0, given(uneven, most), on_second)
+                add_demand(seen_second, inverse, 0, translations, 0, given(uneven, most), on_second)
             if any_above(1.0 - uneven):
                 for i in range(translations):  # of the others the block is one number
                     for j in range(translations):
@@ -93,13 +93,13 @@ def request_load_loop(start: int, stop: int, joints: View, elements: View) -> in
         if rows - translations == 3:
             most = strongest(block, first, second, translations, 3, rank)
             invert_on_range(first, translations, 3, rank, scratch, inverse)
-            add_load(seen_first, inverse, translations, 3, translations, most, on_first)
+            add_demand(seen_first, inverse, translations, 3, translations, most, on_first)
             invert_on_range(second, translations, 3, rank, scratch, inverse)
-            add_load(seen_second, inverse, translations, 3, translations, most, on_second)
+            add_demand(seen_second, inverse, translations, 3, translations, most, on_second)
         else:
             share_by_number(seen_first, seen_second, block, translations, rows, on_first, on_second)
-        scatter(on_first, elements.load, indices(joints.first, n, stop))
-        scatter(on_second, elements.load, indices(joints.second, n, stop))
+        scatter(on_first, elements.demand, indices(joints.first, n, stop))
+        scatter(on_second, elements.demand, indices(joints.second, n, stop))
     return NO_FAILED_ROW
 
 
@@ -112,8 +112,8 @@ def share_by_number(
     asked_first = asked(seen_first, block, start, stop, modes)
     asked_second = asked(seen_second, block, start, stop, modes)
     whole = asked_first + asked_second
-    add_load(seen_first, block, start, size, 0, share(whole, asked_first), on_first)
-    add_load(seen_second, block, start, size, 0, share(whole, asked_second), on_second)
+    add_demand(seen_first, block, start, size, 0, share(whole, asked_first), on_first)
+    add_demand(seen_second, block, start, size, 0, share(whole, asked_second), on_second)
 
 
 @kernel
@@ -150,15 +150,15 @@ def asked(seen: Array, block: Array, start: int, stop: int, modes: int) -> Any:
 
 
 @kernel
-def add_load(seen: Array, block: Array, at: int, size: int, off: int, factor: Any, load: Array) -> None:
+def add_demand(seen: Array, block: Array, at: int, size: int, off: int, factor: Any, demand: Array) -> None:
     """load += factor G^T A G of some rows of G, from `at` on; `off`: how much further in front they are in A."""
-    for p in range(load.shape[0]):
-        for q in range(load.shape[1]):
-            value = load[p, q]
+    for p in range(demand.shape[0]):
+        for q in range(demand.shape[1]):
+            value = demand[p, q]
             for i in range(at, at + size):
                 for j in range(at, at + size):
                     value += factor * block[i - off, j - off] * seen[i, p] * seen[j, q]
-            load[p, q] = value
+            demand[p, q] = value
 
 
 @kernel
