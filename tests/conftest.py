@@ -45,9 +45,10 @@ def pytest_configure(config):
     import budget
     import campaign
     import heap
+    import shared_folder
 
     campaign.asked_for = config.getoption("markexpr") != "not campaign"
-    for plugin in (heap, campaign, budget.Budget()):
+    for plugin in (heap, campaign, shared_folder, budget.Budget()):
         config.pluginmanager.register(plugin)
     if not hasattr(config, "workerinput"):
         before_the_workers_start(config)

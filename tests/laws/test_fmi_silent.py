@@ -8,7 +8,7 @@ import pytest
 
 import made_fmus
 from components.fmi import Fmu, FmuNetwork
-from components.fmi.stepper import Unit
+from components.fmi.stepper import Stepper
 from modular import ModelError
 
 H = 1e-3
@@ -21,7 +21,7 @@ def ran(*defines, steps=60, saves=True, file=None, given=GIVEN, port=None, **mor
     body = Fmu(
         file or made_fmus.rigid(*defines, saves=saves), ports={"tip": port}, dimension=2, parameters=given, **more
     )
-    unit = Unit("it", body)
+    unit = Stepper("it", body)
     unit.dt = H
     unit.measure(H)
     for _ in range(steps):
@@ -63,7 +63,7 @@ def test_velocities_that_are_no_rates_of_places_are_told(saves):
 def test_a_body_that_rests_shows_no_way_to_be_wrong_about():
     """Held against its weight: rounding is no motion."""
     body = Fmu(made_fmus.rigid(), ports={"tip": made_fmus.port()}, dimension=2, parameters={"arm": 0.0})
-    unit = Unit("it", body)
+    unit = Stepper("it", body)
     unit.dt = H
     unit.reevaluate(np.array([0.0, 1.3 * 9.81, 0.0]))
     for _ in range(30):

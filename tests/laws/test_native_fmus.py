@@ -5,9 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +20,7 @@ from modular import Assembly, Cut, ModelError
 from scenarios.cli import app
 from scenarios.fmi.native_fmu import export_native
 from scenarios.fmi.writing import export_fmu
+from shared_folder import made_once
 from stepped import Stepped
 
 pytest.importorskip("fmpy", reason="FMPy is not installed; pip install -e '.[fmi]'")
@@ -55,9 +54,7 @@ def arm():
 
 @functools.cache
 def native_arm():
-    file = Path(tempfile.mkdtemp(prefix="modular-native-arm-")) / "arm.fmu"
-    export_native(arm(), file, TICK, ports=["plate.tip"])
-    return str(file)
+    return str(made_once("native-arm.fmu", lambda file: export_native(arm(), file, TICK, ports=["plate.tip"])))
 
 
 PLACE = ("plate.tip.position.x", "plate.tip.position.y")
@@ -125,11 +122,11 @@ def test_forces_on_its_ports_are_those_of_loads():
 
 
 @needs_compiler
-def test_a_moment_turns_it_and_accelerations_follow_what_is_told_at_once():
+def test_a_moment_turns_it_and_accelerations_follow_what_is_told_at_once(tmp_path):
     """A free plate in the plane: angular acceleration is moment over inertia about its centre, whatever was told before."""
     model = Assembly(gravity=(0.0, 0.0))
     model.add("plate", RigidBody(mass=2.0, inertia=0.5, centre=(0.0, 0.0), ports={"centre": (0.0, 0.0)}))
-    file = Path(tempfile.mkdtemp()) / "plate.fmu"
+    file = tmp_path / "plate.fmu"
     export_native(model, file, TICK, version=3, ports=["plate.centre"])
     one = Stepped(str(file))
     one.tell(**{"plate.centre.moment": 15.0, "plate.centre.force.x": 4.0})

@@ -72,8 +72,8 @@ class Loop:
 
 def test_who_waits_hears_how_many_there_are_and_when_it_is_over(monkeypatch, caplog):
     """In the log, where nobody listens: one line when the wait can be felt, and one at its end."""
-    ear = first_use._Ear()
-    monkeypatch.setattr(first_use, "_ear", ear)
+    ear = first_use._CompileListener()
+    monkeypatch.setattr(first_use, "_compile_listener", ear)
     monkeypatch.setattr(first_use, "_sight", {k: Loop() for k in range(44)})
     ear.began = time.perf_counter() - 1.5 * first_use.COMPILE_NOTICE_SECONDS
     kept = kernel(lambda x: 3.0 * x)

@@ -1,14 +1,16 @@
 """FMUs of a stranger in C, compiled where there is a compiler: a rigid body (fmus/rigid.c), arrays (fmus/arrays.c)."""
 
 import functools
+import hashlib
 import platform
 import shutil
 import subprocess
-import tempfile
 import zipfile
 from pathlib import Path
 
 import pytest
+
+from shared_folder import made_once
 
 SOURCE = Path(__file__).parent / "fmus" / "rigid.c"
 STATES = ["x", "y", "turn", "vx", "vy", "spin"]
@@ -62,27 +64,11 @@ def rigid(*defines, saves=True):
 
 @functools.cache
 def _made(defines, saves):
-    folder = Path(tempfile.mkdtemp(prefix="modular-made-fmu-"))
-    library, path = folder / "rigid.so", folder / "rigid.fmu"
-    command = [
-        "gcc",
-        "-O2",
-        "-shared",
-        "-fPIC",
-        *(f"-D{name}" for name in defines),
-        str(SOURCE),
-        "-o",
-        str(library),
-        "-lm",
-    ]
-    subprocess.run(command, check=True)
-    with zipfile.ZipFile(path, "w") as archive:
-        about = description(saves, int("EVENTS" in defines))
-        if {"TOLD_MOTION", "LED_PLACE"} & set(defines):
-            about = told_description(saves, place_alone="LED_PLACE" in defines)
-        archive.writestr("modelDescription.xml", about)
-        archive.write(library, "binaries/linux64/rigid.so")
-    return str(path)
+    about = description(saves, int("EVENTS" in defines))
+    if {"TOLD_MOTION", "LED_PLACE"} & set(defines):
+        about = told_description(saves, place_alone="LED_PLACE" in defines)
+    options = [*(f"-D{define}" for define in defines), "-lm"]
+    return compiled(SOURCE, options, about, "binaries/linux64/rigid.so")
 
 
 @functools.cache
@@ -91,15 +77,23 @@ def arrays(**numbers):
     pytest.importorskip("fmpy", reason="FMPy is not installed; pip install -e '.[fmi]'")
     if shutil.which("gcc") is None:
         pytest.skip("there is no gcc to make an FMU with")
-    folder = Path(tempfile.mkdtemp(prefix="modular-made-fmu-"))
-    library, path = folder / "arrays.so", folder / "arrays.fmu"
-    source = SOURCE.with_name("arrays.c")
-    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("modelDescription.xml", ARRAYS.format(**{"once": "false", **numbers}))
-        archive.write(library, f"binaries/{machine}-linux/arrays.so")
-    return str(path)
+    about = ARRAYS.format(**{"once": "false", **numbers})
+    return compiled(SOURCE.with_name("arrays.c"), [], about, f"binaries/{machine}-linux/arrays.so")
+
+
+def compiled(source, options, about, inside):
+    """The file of an FMU: its description, and code compiled from C."""
+
+    def make(path):
+        library = path.with_suffix(".so")
+        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", str(source), "-o", str(library), *options], check=True)
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("modelDescription.xml", about)
+            archive.write(library, inside)
+
+    digest = hashlib.sha256(repr((options, about)).encode()).hexdigest()
+    return str(made_once(f"{digest[:16]}/{source.stem}.fmu", make))
 
 
 ARRAYS = """<?xml version="1.0" encoding="UTF-8"?>
