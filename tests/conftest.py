@@ -37,8 +37,8 @@ def pytest_sessionfinish(session):
 
 
 def pytest_xdist_auto_num_workers(config):
-    """One process more than there are cores: some tests wait for something to come true."""
-    return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 1
+    """Two processes more than there are cores: some tests wait for something to come true, or for others."""
+    return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 2
 
 
 def pytest_configure(config):
