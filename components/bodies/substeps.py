@@ -21,46 +21,23 @@ Places are shown where the flight ends, velocities in its middle: those of one s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from components.bodies.scheme import SHARE
-from modular.elements import STEP, Array
+from components.bodies.trial_step import copy_rows
+from modular.elements import STEP
+from modular.flat_rows import flat, width_of
 from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, Loop, inside, loop
 from modular.views import View
 
 
 @kernel
-def copy_vector(bodies: View, source: Array, target: Array) -> None:
-    """A row of numbers."""
-    for i in range(source.shape[0]):
-        target[i] = source[i]
-
-
-@kernel
-def copy_matrix(bodies: View, source: Array, target: Array) -> None:
-    """A row of elements."""
-    for i in range(source.shape[0]):
-        for c in range(source.shape[1]):
-            target[i, c] = source[i, c]
-
-
-@kernel
-def push_vector(bodies: View, v: Array, span: float, whole: Array, alone: Array) -> None:
-    """What the difference of two accelerations does in a span of time."""
-    for i in range(v.shape[0]):
-        v[i] += span * (whole[i] - alone[i])
-
-
-@kernel
-def push_matrix(bodies: View, v: Array, span: float, whole: Array, alone: Array) -> None:
-    """The same of elements."""
-    for i in range(v.shape[0]):
-        for c in range(v.shape[1]):
-            v[i, c] += span * (whole[i, c] - alone[i, c])
-
-
-VECTOR, MATRIX = (copy_vector, push_vector), (copy_matrix, push_matrix)
+def push_rows(start: int, stop: int, bodies: View, span: float) -> None:
+    """What the difference of two accelerations, under all that acts and without it, does in a span of time."""
+    for n in range(start, stop):
+        v, whole, alone = flat(bodies.v)[n], flat(bodies.whole)[n], flat(bodies.a)[n]
+        for i in range(width_of(bodies.v)):
+            v[i] += span * (whole[i] - alone[i])
 
 
 # --- rows of elements, kept beside the body ----------------------------------------------------------------------------
@@ -101,16 +78,14 @@ def clear_forces(start: int, stop: int, bodies: View, elements: View) -> None:
 
 
 def in_steps(
-    module: str, rows: tuple[Any, Any], *, predict: Loop, correct: Loop, show_end_velocity: Loop, show: Loop, reevaluate: Loop,
-    respond: Loop,
+    module: str, *, predict: Loop, correct: Loop, show_end_velocity: Loop, show: Loop, reevaluate: Loop, respond: Loop,
 ) -> tuple[Loop, ...]:  # fmt: skip
     """Loops of a kind of bodies for several steps in a tick, one for each verb.
 
     In order: predict, correct, correct_and_predict, show_end_velocity and respond_predicted.
 
-    From those for one step; `rows`: how rows of its coordinates are copied and pushed; `module`: where they are found by name.
+    From those for one step; `module`: where they are found by name.
     """
-    copy, push = rows
     predict_once, correct_once, show_end_velocity_once, show_now, reevaluate_now, respond_now = (
         inside(each.dispatcher.py_func, apart=True)
         for each in (predict, correct, show_end_velocity, show, reevaluate, respond)
@@ -134,17 +109,15 @@ def in_steps(
     def approach(start: int, stop: int, bodies: View, elements: View) -> int:
         """Up to the second impulse, and what is shown there; the body stands where it stood."""
         half = 0.5 * elements.clock[STEP]
-        for n in range(start, stop):
-            copy(bodies, bodies.q[n], bodies.origin[n])
-            copy(bodies, bodies.v[n], bodies.pace[n])
-            copy(bodies, bodies.a[n], bodies.whole[n])
+        copy_rows(bodies.q, bodies.origin, start, stop)
+        copy_rows(bodies.v, bodies.pace, start, stop)
+        copy_rows(bodies.a, bodies.whole, start, stop)
         show_now(start, stop, bodies, elements)
         save_elements(start, stop, bodies, elements.velocity, bodies.foreseen, 0.0)
         save_elements(start, stop, bodies, elements.force, bodies.held, 0.0)
         clear_forces(start, stop, bodies, elements)
         reevaluate_now(start, stop, bodies, elements)
-        for n in range(start, stop):
-            push(bodies, bodies.v[n], half, bodies.whole[n], bodies.a[n])
+        push_rows(start, stop, bodies, half)
         show_now(start, stop, bodies, elements)
         save_elements(start, stop, bodies, elements.velocity, bodies.foreseen, -1.0)  # what the impulse has changed
         reevaluate_now(start, stop, bodies, elements)
@@ -153,29 +126,25 @@ def in_steps(
         save_elements(start, stop, bodies, elements.velocity, bodies.foreseen, 1.0)  # and will change again
         restore_elements(start, stop, bodies, bodies.held, elements.force)
         restore_elements(start, stop, bodies, bodies.halfway, elements.velocity)
-        for n in range(start, stop):
-            copy(bodies, bodies.q[n], bodies.ahead[n])
-            copy(bodies, bodies.v[n], bodies.half[n])
-            copy(bodies, bodies.origin[n], bodies.q[n])
-            copy(bodies, bodies.pace[n], bodies.v[n])
-            copy(bodies, bodies.whole[n], bodies.a[n])
+        copy_rows(bodies.q, bodies.ahead, start, stop)
+        copy_rows(bodies.v, bodies.half, start, stop)
+        copy_rows(bodies.origin, bodies.q, start, stop)
+        copy_rows(bodies.pace, bodies.v, start, stop)
+        copy_rows(bodies.whole, bodies.a, start, stop)
         return wrong
 
     @kernel
     def conclude(start: int, stop: int, bodies: View, elements: View) -> None:
         """The second impulse, and accelerations under the forces there."""
         half = 0.5 * elements.clock[STEP]
-        for n in range(start, stop):
-            copy(bodies, bodies.ahead[n], bodies.q[n])
-            copy(bodies, bodies.half[n], bodies.v[n])
+        copy_rows(bodies.ahead, bodies.q, start, stop)
+        copy_rows(bodies.half, bodies.v, start, stop)
         reevaluate_now(start, stop, bodies, elements)
-        for n in range(start, stop):
-            copy(bodies, bodies.a[n], bodies.whole[n])
+        copy_rows(bodies.a, bodies.whole, start, stop)
         save_elements(start, stop, bodies, elements.force, bodies.held, 0.0)
         clear_forces(start, stop, bodies, elements)
         reevaluate_now(start, stop, bodies, elements)
-        for n in range(start, stop):
-            push(bodies, bodies.v[n], half, bodies.whole[n], bodies.a[n])
+        push_rows(start, stop, bodies, half)
         restore_elements(start, stop, bodies, bodies.held, elements.force)
         reevaluate_now(start, stop, bodies, elements)
         show_now(start, stop, bodies, elements)
@@ -211,12 +180,10 @@ def in_steps(
 
     def respond_in_steps(start: int, stop: int, bodies: View, elements: View) -> int:
         """How bodies answer where forces act in a tick."""
-        for n in range(start, stop):
-            copy(bodies, bodies.q[n], bodies.origin[n])
-            copy(bodies, bodies.ahead[n], bodies.q[n])
+        copy_rows(bodies.q, bodies.origin, start, stop)
+        copy_rows(bodies.ahead, bodies.q, start, stop)
         respond_now(start, stop, bodies, elements)
-        for n in range(start, stop):
-            copy(bodies, bodies.origin[n], bodies.q[n])
+        copy_rows(bodies.origin, bodies.q, start, stop)
         return NO_FAILED_ROW
 
     made: list[Callable[..., int]] = [

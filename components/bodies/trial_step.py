@@ -5,6 +5,7 @@ A drift leaves where it has led in `ahead`, with the velocities half-way in `hal
 
 from __future__ import annotations
 
+from modular.flat_rows import flat, width_of
 from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop
 from modular.memory import copy_bytes
@@ -17,6 +18,14 @@ def copy_rows(source: View, target: View, start: int, stop: int) -> None:
     there, size = span_of(source, start, stop)
     here, _ = span_of(target, start, stop)
     copy_bytes(here, there, size)
+
+
+@kernel
+def copy_row(source: View, target: View, n: int) -> None:
+    """The same of one row, by its numbers."""
+    there, here = flat(source)[n], flat(target)[n]
+    for i in range(width_of(source)):
+        here[i] = there[i]
 
 
 @loop

@@ -47,7 +47,7 @@ def test_under_springs_too(kind):
     ),
 )
 def test_dampers_take_little_while_bodies_turn_and_books_close_to_second_order(kind, dimension):
-    """Arms that had turned further than velocities would part, to first order, what moves alike (posed/kernels.py)."""
+    """Arms that had turned further than velocities would part, to first order, what moves alike (newmark_loops.py)."""
     taken, leaks = [], []
     for dt in (1e-3, 5e-4):
         with Simulation(kinds.FREE[dimension][1](KINDS[kind]), dt, record_every=10) as simulation:

@@ -17,7 +17,7 @@ from components.bodies.identity_cache import cached_by_identity
 from components.bodies.natural.straight import check_straight
 from components.bodies.posed import turning
 from components.bodies.posed.quaternions import mixed, spinning
-from components.bodies.posed.whole import PlacedAndTurned
+from components.bodies.posed.whole import PlacedAndTurned, given_motion
 from components.bodies.short_sums import dot
 from modular.body import Body
 from modular.elements import RIGID_BODY_MOTIONS, Array
@@ -237,11 +237,6 @@ class Beam(PlacedAndTurned):
         )
         return np.asarray(own)
 
-    @property
-    def constants_key(self) -> Hashable:
-        """What beams that were made alike have in common."""
-        return (self.spacing, self.damping, self.stiffness.tobytes(), self.mass)
-
     # --- where it stands at the start --------------------------------------------------------------------------------
 
     @property
@@ -267,8 +262,7 @@ class Beam(PlacedAndTurned):
     def initial_velocity(self) -> Array:
         """Their rates at the start."""
         d, q = self.dimension, self.start_of_nodes
-        linear = np.zeros(d) if self.velocity is None else np.asarray(self.velocity, float)
-        spin = np.zeros(2 * d - 3) if self.angular_velocity is None else np.ravel(self.angular_velocity).astype(float)
+        linear, spin = given_motion(self)
         arms = q[:, :d] - 0.5 * (np.asarray(self.start, float) + np.asarray(self.end, float))
         if d == 2:
             places = linear + spin[0] * np.stack([-arms[:, 1], arms[:, 0]], -1)
@@ -318,8 +312,7 @@ class Beam(PlacedAndTurned):
         """Velocity of nodes in the world and spin in their axes, (..., nodes, 3 or 6)."""
         if self.dimension == 2:
             return np.asarray(v)
-        spin = 2.0 * np.einsum("...ic,...c->...i", spinning(q[..., 3:]), v[..., 3:])
-        return np.concatenate([v[..., :3], spin], axis=-1)
+        return np.concatenate([v[..., :3], self.spin(q, v)], axis=-1)
 
     @property
     def masses(self) -> Array:
@@ -344,15 +337,14 @@ class Beam(PlacedAndTurned):
         """Position of the mass centre [m], shape (..., dimension)."""
         return self.momentum(q, q) / self.mass
 
-    def internal_violation(self, q: Array) -> Array:
-        """(p . p - 1) / 2 of the nodes in space; nothing in the plane."""
-        found = 0.5 * (np.sum(q[..., 3:] ** 2, axis=-1) - 1.0)
-        return np.asarray(found if self.dimension == 3 else found[..., :0])
+    @property
+    def quaternions(self) -> list[slice]:
+        """Of all its nodes."""
+        return [slice(7 * k + 3, 7 * k + 7) for k in range(self.elements + 1)] if self.dimension == 3 else []
 
-    def internal_violation_rate(self, q: Array, v: Array) -> Array:
-        """Its time derivative."""
-        found = np.sum(q[..., 3:] * v[..., 3:], axis=-1)
-        return np.asarray(found if self.dimension == 3 else found[..., :0])
+    def in_a_row(self, q: Array) -> Array:
+        """Node after node."""
+        return q.reshape(*q.shape[:-2], -1)
 
     # --- equations of Lagrange -------------------------------------------------------------------------------------------
 

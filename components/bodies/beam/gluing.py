@@ -30,10 +30,11 @@ from components.bodies.beam.kernels import (
     spin_at,
     unsound,
 )
-from components.bodies.beam.showing import collect, node_of, show_places, show_rates, turns
+from components.bodies.beam.showing import SHOWING, collect, node_of
+from components.bodies.leapfrog_loops import leapfrog_loops
+from components.bodies.newmark_loops import predict
 from components.bodies.posed.fixed_point import MOST_ITERATIONS, STALLED_TOLERANCE, still_converges
-from components.bodies.posed.kernels import SPACE, by_spin, predict, rotation
-from components.bodies.posed.kick_work import exclude_flight
+from components.bodies.posed.kernels import SPACE, by_spin, rotation, times, turns
 from components.bodies.response_loops import response_loops
 from modular.blocks import room
 from modular.elements import STEP, Array
@@ -57,17 +58,20 @@ def to_rates(q: Array, motion: Array, v: Array) -> None:
 
 
 @kernel
-def kick(bodies: View, elements: View, n: int, share: float, rates: View) -> None:
-    """v += share M^-1 forces, at q, with p' across p."""
-    values, motion = pairs(bodies.q)
-    collect(bodies, elements, n, bodies.q)
+def kick(bodies: View, elements: View, n: int, share: float, falling: float, v: Array) -> None:
+    """v += share M^-1 (forces + falling weight), at q, with p' across p; after an impulse a flight is sought anew."""
+    values, motion = pairs(bodies.right)
+    collect(bodies, elements, n, bodies.q[n])
     for k in range(bodies.nodes[bodies.make[n]]):
-        q, v = bodies.q[n, k], rates[n, k]
+        q = bodies.q[n, k]
         give_mass(bodies, n, k, values)
-        spin_at(q, v, motion)
+        spin_at(q, v[k], motion)
         for c in range(motion.shape[0]):
-            motion[c] += share * bodies.outer[n, k, c] / values[c]
-        to_rates(q, motion, v)
+            held = (1.0 - falling) * values[c] * bodies.gravity[c] if c < bodies.gravity.shape[0] else 0.0
+            motion[c] += share * (bodies.outer[n, k, c] - held) / values[c]
+            if falling == 0.0:
+                bodies.flight[n, k, c] = motion[c]
+        to_rates(q, motion, v[k])
 
 
 @kernel
@@ -88,58 +92,41 @@ def half_turn(h: float, motion: Array, way: Array, half: Array) -> None:
 
 
 @kernel
-def times(q: Array, way: Array, made: Array) -> None:
-    """p way, its length made 1."""
-    s, x, y, z = q[3], q[4], q[5], q[6]
-    made[3] = s * way[0] - x * way[1] - y * way[2] - z * way[3]
-    made[4] = s * way[1] + x * way[0] + y * way[3] - z * way[2]
-    made[5] = s * way[2] + y * way[0] + z * way[1] - x * way[3]
-    made[6] = s * way[3] + z * way[0] + x * way[2] - y * way[1]
-    size = 0.0
-    for c in range(3, SPACE):
-        size += made[c] * made[c]
-    size = 1.0 / sqrt(size)
-    for c in range(3, SPACE):
-        made[c] *= size
-
-
-@kernel
-def seen_from(way: Array, vector: Array) -> None:
-    """Components of a vector along axes that were turned by a quaternion."""
+def seen_from(way: Array, motion: Array) -> None:
+    """What a node has beside what is in the world, a spin or its momentum, along axes that were turned by a quaternion."""
     first, second = room((3,)), room((3,))
     for j in range(3):
         s, t = (j + 1) % 3, (j + 2) % 3
-        first[j] = vector[s] * way[1 + t] - vector[t] * way[1 + s]  # v x w
+        first[j] = motion[3 + s] * way[1 + t] - motion[3 + t] * way[1 + s]  # v x w
     for j in range(3):
         s, t = (j + 1) % 3, (j + 2) % 3
         second[j] = first[s] * way[1 + t] - first[t] * way[1 + s]
     for j in range(3):
-        vector[j] += 2.0 * (way[0] * first[j] + second[j])
+        motion[3 + j] += 2.0 * (way[0] * first[j] + second[j])
 
 
 @kernel
-def momentum_in_the_middle(values: Array, motion: Array, half: Array, momentum: Array) -> None:
-    """M x0 at the beginning of a flight, the angular part seen from the axes half-way."""
-    for c in range(momentum.shape[0]):
+def begin(
+    bodies: View, n: int, k: int, h: float, x: Array, values: Array, way: Array, half: Array, momentum: Array
+) -> None:
+    """M x0 of a node at the beginning of a flight by x, the angular part seen from the axes half-way; its mass, and its turning."""
+    motion, _ = pairs(bodies.right)
+    give_mass(bodies, n, k, values)
+    spin_at(bodies.q[n, k], bodies.half[n, k], motion)
+    for c in range(x.shape[0]):
         momentum[c] = values[c] * motion[c]
-    if momentum.shape[0] == 6:
-        angular = room((3,))
-        for c in range(3):
-            angular[c] = momentum[3 + c]
-        seen_from(half, angular)
-        for c in range(3):
-            momentum[3 + c] = angular[c]
+    if x.shape[0] == 6:
+        half_turn(h, x, way, half)
+        seen_from(half, momentum)
 
 
 @kernel
 def fly(bodies: View, n: int, h: float) -> bool:
     """From q with the velocity `half`: where that leads, in `ahead`, and the velocity there; whether no end was found."""
-    values, motion = pairs(bodies.q)
-    momentum, x = pairs(bodies.q)
+    values, motion = pairs(bodies.right)
+    momentum, x = pairs(bodies.right)
     way, half = room((4,)), room((4,))
-    middle, _v, _a = nodes(bodies.q)
-    f = values.shape[0]
-    count = bodies.nodes[bodies.make[n]]
+    f, count = x.shape[0], bodies.nodes[bodies.make[n]]
     for k in range(count):
         for c in range(f):
             bodies.found[n, k, c] = bodies.flight[n, k, c]
@@ -149,21 +136,16 @@ def fly(bodies: View, n: int, h: float) -> bool:
         before = moved
         rounds += 1
         for k in range(count):
-            q = bodies.q[n, k]
+            q, middle = bodies.q[n, k], bodies.trial[n, k]
             spin_at(q, bodies.v[n, k], motion)
             for c in range(f):
                 x[c] = bodies.found[n, k, c]
                 bodies.swing[n, k, c] = x[c] + OVERSHOOT * (x[c] - motion[c])
-            give_mass(bodies, n, k, values)
-            spin_at(q, bodies.half[n, k], motion)
+            begin(bodies, n, k, h, x, values, way, half, momentum)
             for c in range(3):
                 middle[c] = q[c] + 0.5 * h * x[c]
             if f == 6:
-                half_turn(h, x, way, half)
                 times(q, half, middle)
-            momentum_in_the_middle(values, motion, half, momentum)
-            for c in range(q.shape[0]):
-                bodies.trial[n, k, c] = middle[c]
             for c in range(f):
                 bodies.right[n, k, c] = momentum[c] - values[c] * x[c]
         assemble(bodies, n, 0.5 * h, 0.25 * h * h, 0.5 * (1.0 + OVERSHOOT) * h, tension)
@@ -175,86 +157,23 @@ def fly(bodies: View, n: int, h: float) -> bool:
         for c in range(f):
             x[c] = bodies.found[n, k, c]
             bodies.flight[n, k, c] = x[c]
-        give_mass(bodies, n, k, values)
-        spin_at(q, bodies.half[n, k], motion)
+        begin(bodies, n, k, h, x, values, way, half, momentum)
         for c in range(3):
             ahead[c] = q[c] + h * x[c]
-        if f == 6:
-            half_turn(h, x, way, half)
-            times(q, way, ahead)
-        momentum_in_the_middle(values, motion, half, momentum)
         for c in range(f):
-            momentum[c] = 2.0 * x[c] - momentum[c] / values[c]
+            motion[c] = 2.0 * x[c] - momentum[c] / values[c]
         if f == 6:
-            angular = room((3,))
-            for c in range(3):
-                angular[c] = values[3 + c] * momentum[3 + c]
-            seen_from(half, angular)
-            for c in range(3):
-                momentum[3 + c] = angular[c] / values[3 + c]
-        to_rates(ahead, momentum, bodies.half[n, k])
+            times(q, way, ahead)
+            for c in range(3, 6):
+                motion[c] *= values[c]
+            seen_from(half, motion)
+            for c in range(3, 6):
+                motion[c] /= values[c]
+        to_rates(ahead, motion, bodies.half[n, k])
     return not moved <= STALLED_TOLERANCE
 
 
-@loop
-def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Half a kick and the way that it leads; the first body for which none was found, or -1.
-
-    Forces work while they kick: what is elastic gives and takes in the flight is none of theirs (modular/ledger.py).
-    """
-    turn, _ = turns(bodies.q)
-    h, wrong = elements.clock[STEP], NO_FAILED_ROW
-    for n in range(start, stop):
-        for k in range(bodies.nodes[bodies.make[n]]):
-            for c in range(bodies.q.shape[1]):
-                bodies.half[n, k, c] = bodies.v[n, k, c]
-        show_rates(bodies, n, bodies.q, bodies.half, turn, elements.velocity_before)
-        kick(bodies, elements, n, 0.5 * h, bodies.half)
-        show_rates(bodies, n, bodies.q, bodies.half, turn, elements.velocity)
-        exclude_flight(bodies, elements, n, 1.0)
-        if fly(bodies, n, h) and wrong < 0:
-            wrong = n
-        show_places(bodies, elements, n, bodies.ahead, turn)
-        show_rates(bodies, n, bodies.ahead, bodies.half, turn, elements.velocity)
-        exclude_flight(bodies, elements, n, -1.0)
-    return wrong
-
-
-@loop
-def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """The other half of the kick; the first body that went wrong, or -1."""
-    turn, _ = turns(bodies.q)
-    h, wrong = elements.clock[STEP], NO_FAILED_ROW
-    for n in range(start, stop):
-        for k in range(bodies.nodes[bodies.make[n]]):
-            for c in range(bodies.q.shape[1]):
-                bodies.v[n, k, c] = bodies.half[n, k, c]
-        kick(bodies, elements, n, 0.5 * h, bodies.v)
-        show_rates(bodies, n, bodies.q, bodies.v, turn, elements.velocity)
-        if unsound(bodies, n) and wrong < 0:
-            wrong = n
-    return wrong
-
-
-@loop
-def apply_impulse_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Velocities after impulses on the elements."""
-    turn, _ = turns(bodies.q)
-    values, motion = pairs(bodies.q)
-    d = turn.shape[0]
-    for n in range(start, stop):
-        collect(bodies, elements, n, bodies.q)
-        for k in range(bodies.nodes[bodies.make[n]]):
-            q, v = bodies.q[n, k], bodies.v[n, k]
-            give_mass(bodies, n, k, values)
-            spin_at(q, v, motion)
-            for c in range(motion.shape[0]):
-                weight = values[c] * bodies.gravity[c] if c < d else 0.0
-                motion[c] += (bodies.outer[n, k, c] - weight) / values[c]
-                bodies.flight[n, k, c] = motion[c]
-            to_rates(q, motion, v)
-        show_rates(bodies, n, bodies.q, bodies.v, turn, elements.velocity)
-    return NO_FAILED_ROW
+drift_loop, kick_loop, apply_impulse_loop = leapfrog_loops(__name__, SHOWING, kick, fly, unsound)
 
 
 @loop
@@ -309,16 +228,26 @@ def respond_rows(start: int, stop: int, bodies: View, elements: View, ahead: boo
     """B of every attached element where it stands or is predicted to be: forces move the slice that they act on at once, and no
     other."""
     dt = elements.clock[STEP] if ahead else 0.0
-    turn, _ = turns(bodies.q)
+    turn, _, _ = turns(bodies.gravity)
     place, rate, now = nodes(bodies.q)
-    values, motion = pairs(bodies.q)
-    (shown,) = points(bodies.q)
+    values, motion = pairs(bodies.right)
+    (shown,) = points(bodies.gravity)
     for n in range(start, stop):
         for k in range(bodies.numbers[n]):
             weights, response = bodies.weights[n, k], elements.response[bodies.attached[n, k]]
             node, first = node_of(weights), column_of(bodies, n, k)
             response[:, :] = 0.0
-            predict(bodies.q[n, node], bodies.v[n, node], bodies.a[n, node], dt, bodies.gains, place, rate, now)
+            predict(
+                place.shape[0],
+                bodies.q[n, node],
+                bodies.v[n, node],
+                bodies.a[n, node],
+                dt,
+                bodies.gains,
+                place,
+                rate,
+                now,
+            )
             rotation(place, turn)
             give_mass(bodies, n, node, values)
             for m in range(values.shape[0]):
@@ -337,7 +266,7 @@ def show_column(
     bodies: View, elements: View, n: int, k: int, node: int, motion: Array, shown: Array, column: int
 ) -> None:
     """A column of the response of the k-th element, at the end of a flight with its axes half-way."""
-    turn, axes = turns(bodies.q)
+    turn, axes, _ = turns(bodies.gravity)
     rotation(bodies.ahead[n, node], turn)
     rotation(bodies.trial[n, node], axes)
     follow(bodies.weights[n, k], motion, axes, turn, shown)
@@ -349,9 +278,9 @@ def show_column(
 @loop
 def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """How elements at the end of a drift answer forces at its beginning: (M + h^2/4 K)^-1, K in the middle of the flight."""
-    turn, axes = turns(bodies.q)
-    values, motion = pairs(bodies.q)
-    (shown,) = points(bodies.q)
+    turn, axes, _ = turns(bodies.gravity)
+    values, motion = pairs(bodies.right)
+    (shown,) = points(bodies.gravity)
     f, d = values.shape[0], turn.shape[0]
     for n in range(start, stop):
         count = bodies.nodes[bodies.make[n]]

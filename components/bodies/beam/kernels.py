@@ -14,52 +14,47 @@ The linear equations of a round, a chain of blocks, are eliminated node after no
 
 from __future__ import annotations
 
-from math import isfinite
-
 import numpy as np
 
-from components.bodies.beam.showing import collect, motions, node_of, show_places, show_rates, turns
+from components.bodies.beam.showing import SHOWING, collect, node_of
 from components.bodies.beam.strain import add_arc, add_tension, add_tension_of_arc, arc, strain
+from components.bodies.newmark_loops import finite, newmark_loops, predict, step_back
 from components.bodies.posed.fixed_point import MOST_ITERATIONS, STALLED_TOLERANCE, still_converges
 from components.bodies.posed.kernels import (
     SPACE,
+    bend_along,
     by_spin,
-    predict,
+    far_from_unit,
     put_together,
     rotation,
-    rotation_bend,
     rotation_rate,
     spin_of,
-    square,
     square_of,
-    step_back,
+    turns,
 )
-from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward
+from components.bodies.scheme import BETA, GAMMA
 from modular.blocks import room, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
 from modular.lanes import types
-from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 CONVERGENCE_TOLERANCE = 1e-12  # of its length, or a turning: below, nothing moves any more
 POSITION_ROUNDING = 2e-15  # of a place, in the difference of two
 
+motions = {3: 3, SPACE: 6}  # of a node, by its coordinates
 nodes = shaped(types.float64, lambda q: [(q[-1],)] * 3)
+pairs = shaped(types.float64, lambda right: [right[1:]] * 2)
+blocks = shaped(types.float64, lambda right: [right[1:] * 2, right[1:]])
+points = shaped(types.float64, lambda gravity: [gravity])
 
 
 def _element(q: tuple[int, ...]) -> list[tuple[int, ...]]:
-    f, d = motions[q[-1]], square[q[-1]][0]
+    f, d = motions[q[-1]], 2 if q[-1] == 3 else 3
     return [(f,), (f,), (d, d), (f, 2 * f), (f - d, 2 * f), (2 * f, 2 * f), (d, f - d)]
 
 
 element_of = shaped(types.float64, _element)
-pairs = shaped(types.float64, lambda q: [(motions[q[-1]],)] * 2)
-points = shaped(types.float64, lambda q: [(square[q[-1]][0],)])
-blocks = shaped(types.float64, lambda q: [(motions[q[-1]],) * 2, (motions[q[-1]],)])
-
-
-# --- what it shows -----------------------------------------------------------------------------------------------------
 
 
 # --- forces ------------------------------------------------------------------------------------------------------------
@@ -141,7 +136,7 @@ def assemble(bodies: View, n: int, pull: float, place: float, pace: float, tensi
 @kernel
 def eliminate(bodies: View, n: int) -> None:
     """The blocks on the diagonal become the inverses of what eliminating the nodes before leaves of them."""
-    block, _ = blocks(bodies.q)
+    block, _ = blocks(bodies.right)
     f, count = block.shape[0], bodies.nodes[bodies.make[n]]
     for k in range(count):
         band = bodies.band[n, k]
@@ -174,7 +169,7 @@ def eliminate(bodies: View, n: int) -> None:
 @kernel
 def solve(bodies: View, n: int) -> None:
     """The right-hand side becomes the solution."""
-    _, share = blocks(bodies.q)
+    _, share = blocks(bodies.right)
     f, count = share.shape[0], bodies.nodes[bodies.make[n]]
     for k in range(count - 1):
         for i in range(f):
@@ -239,17 +234,13 @@ def settle(bodies: View, n: int, k: int, dt: float, q: Array, v: Array, now: Arr
             square_rate += now[c] * now[c]
         for c in range(3):
             turning[c] = bodies.found[n, k, 3 + c]
-        gains = bodies.gains
-        along = -(
-            inward(gains, dt) * square_rate + gains[DAMPING] * rate + gains[STIFFNESS] * 0.5 * (square_of(q) - 1.0)
-        )
-        by_spin(q, along, turning, a)
+        by_spin(q, bend_along(bodies.gains, dt, square_of(q), rate, square_rate), turning, a)
 
 
 @kernel
 def bend(bodies: View, n: int, k: int, dt: float, q_new: Array, v_new: Array, now: Array, a: Array) -> None:
     """The prediction of one node, and its accelerations from the unknowns."""
-    predict(bodies.q[n, k], bodies.v[n, k], bodies.a[n, k], dt, bodies.gains, q_new, v_new, now)
+    predict(q_new.shape[0], bodies.q[n, k], bodies.v[n, k], bodies.a[n, k], dt, bodies.gains, q_new, v_new, now)
     settle(bodies, n, k, dt, q_new, v_new, now, a)
 
 
@@ -291,11 +282,11 @@ def correct(bodies: View, elements: View, n: int) -> bool:
     count = bodies.nodes[bodies.make[n]]
     place, pace = gains[BETA] * dt * dt, gains[GAMMA] * dt
     for k in range(count):
-        predict(bodies.q[n, k], bodies.v[n, k], bodies.a[n, k], dt, gains, q_new, v_new, now)
+        predict(q.shape[0], bodies.q[n, k], bodies.v[n, k], bodies.a[n, k], dt, gains, q_new, v_new, now)
         for c in range(q.shape[0]):
             bodies.trial[n, k, c] = q_new[c]
         guess(bodies, n, k, q_new)
-    collect(bodies, elements, n, bodies.trial)
+    collect(bodies, elements, n, bodies.trial[n])
     moved, before, rounds, tension = np.inf, np.inf, 0, 1.0
     while still_converges(moved, before) and rounds < MOST_ITERATIONS:
         tension = 0.0 if moved > before else tension
@@ -319,122 +310,60 @@ def correct(bodies: View, elements: View, n: int) -> bool:
             bodies.q[n, k, c] = q_new[c] + place * a[c]
             bodies.v[n, k, c] = v_new[c] + pace * a[c]
             bodies.a[n, k, c] = a[c]
-    return not moved <= STALLED_TOLERANCE or unsound(bodies, n)
+    return not moved <= STALLED_TOLERANCE or unsound(bodies, n, bodies.q[n], bodies.v[n])
 
 
 @kernel
-def unsound(bodies: View, n: int) -> bool:
+def unsound(bodies: View, n: int, q: Array, v: Array) -> bool:
     """Whether a number is none any more, or a quaternion far from 1."""
-    total, wrong = 0.0, False
+    wrong = False
     for k in range(bodies.nodes[bodies.make[n]]):
-        q, v = bodies.q[n, k], bodies.v[n, k]
-        for c in range(q.shape[0]):
-            total += 0.0 * q[c] + 0.0 * v[c]
-        if q.shape[0] == SPACE:
-            wrong = wrong or abs(square_of(q) - 1.0) > 0.5
-    return wrong or not isfinite(total)
+        wrong = wrong or not finite(bodies.q.shape[1], q[k], v[k])
+        if bodies.gravity.shape[0] == 3:
+            wrong = wrong or far_from_unit(q[k])
+    return wrong
 
 
 @kernel
-def show_predicted(bodies: View, elements: View, n: int, dt: float, turn: Array) -> None:
+def show_predicted(bodies: View, elements: View, n: int) -> None:
     """Predict, and show predicted places and rates."""
+    turn, _, _ = turns(bodies.gravity)
     q_new, v_new, now = nodes(bodies.q)
+    dt, gains, count = elements.clock[STEP], bodies.gains, q_new.shape[0]
     for k in range(bodies.numbers[n]):
         element, weights = bodies.attached[n, k], bodies.weights[n, k]
         node = node_of(weights)
-        predict(bodies.q[n, node], bodies.v[n, node], bodies.a[n, node], dt, bodies.gains, q_new, v_new, now)
+        predict(count, bodies.q[n, node], bodies.v[n, node], bodies.a[n, node], dt, gains, q_new, v_new, now)
         rotation(q_new, turn)
         put_together(weights, q_new, turn, elements.position[element])
-        step_back(q_new, v_new, dt, bodies.gains)
-        rotation_rate(q_new, v_new, turn)
+        step_back(count, q_new, v_new, dt, gains, now)
+        rotation_rate(now, v_new, turn)
         put_together(weights, v_new, turn, elements.velocity[element])
 
 
-@loop
-def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Predict and show the predicted elements."""
-    turn, _ = turns(bodies.q)
-    for n in range(start, stop):
-        show_predicted(bodies, elements, n, elements.clock[STEP], turn)
-    return NO_FAILED_ROW
-
-
-@loop
-def show_end_velocity_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Show the velocities x' + dt x'' of the elements: for forces that depend on velocity, and for reactions of glued joints."""
-    turn, bend = turns(bodies.q)
-    rate, _ = turns(bodies.q)
-    h = elements.clock[STEP]
-    for n in range(start, stop):
-        for k in range(bodies.numbers[n]):
-            weights, shown = bodies.weights[n, k], elements.current_velocity[bodies.attached[n, k]]
-            node = node_of(weights)
-            q, v, a = bodies.q[n, node], bodies.v[n, node], bodies.a[n, node]
-            rotation_rate(q, v, rate)
-            rotation_bend(q, v, a, turn, bend)
-            for c in range(turn.shape[0]):
-                value = weights[0] * (v[c] + h * a[c])
-                for j in range(turn.shape[0]):
-                    value += (rate[c, j] + h * bend[c, j]) * weights[1 + j]
-                shown[c] = value
-    return NO_FAILED_ROW
-
-
-@loop
-def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Local solve, correction, corrected velocities of the elements; the first row that went wrong, or -1."""
-    turn, _ = turns(bodies.q)
-    wrong = NO_FAILED_ROW
-    for n in range(start, stop):
-        if correct(bodies, elements, n) and wrong < 0:
-            wrong = n
-        show_rates(bodies, n, bodies.q, bodies.v, turn, elements.velocity)
-    return wrong
-
-
-@loop
-def correct_and_predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Correct, then predict for the next tick."""
-    turn, _ = turns(bodies.q)
-    wrong = NO_FAILED_ROW
-    for n in range(start, stop):
-        if correct(bodies, elements, n) and wrong < 0:
-            wrong = n
-        show_rates(bodies, n, bodies.q, bodies.v, turn, elements.current_velocity)
-        show_predicted(bodies, elements, n, elements.clock[STEP], turn)
-    return wrong
-
-
-@loop
-def show_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Show the present elements."""
-    turn, _ = turns(bodies.q)
-    for n in range(start, stop):
-        show_places(bodies, elements, n, bodies.q, turn)
-        show_rates(bodies, n, bodies.q, bodies.v, turn, elements.velocity)
-    return NO_FAILED_ROW
-
-
-@loop
-def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
+@kernel
+def reevaluate(bodies: View, elements: View, n: int) -> None:
     """Accelerations at the unchanged state."""
-    _, values = blocks(bodies.q)
-    for n in range(start, stop):
-        count = bodies.nodes[bodies.make[n]]
-        collect(bodies, elements, n, bodies.q)
-        for k in range(count):
-            q, v, a = bodies.q[n, k], bodies.v[n, k], bodies.trial[n, k]
-            for c in range(q.shape[0]):
-                a[c] = q[c]
-            for c in range(values.shape[0]):
-                bodies.found[n, k, c] = 0.0
-            spin_at(q, v, bodies.swing[n, k])
-            resist(bodies, n, k, q, v)
-        assemble(bodies, n, 1.0, 0.0, 0.0, 1.0)
-        for k in range(count):
-            q, v, a = bodies.q[n, k], bodies.v[n, k], bodies.a[n, k]
-            give_mass(bodies, n, k, values)
-            for c in range(values.shape[0]):
-                bodies.found[n, k, c] = bodies.right[n, k, c] / values[c]
-            settle(bodies, n, k, 0.0, q, v, v, a)
-    return NO_FAILED_ROW
+    _, values = blocks(bodies.right)
+    count = bodies.nodes[bodies.make[n]]
+    collect(bodies, elements, n, bodies.q[n])
+    for k in range(count):
+        q, v, trial = bodies.q[n, k], bodies.v[n, k], bodies.trial[n, k]
+        for c in range(q.shape[0]):
+            trial[c] = q[c]
+        for c in range(values.shape[0]):
+            bodies.found[n, k, c] = 0.0
+        spin_at(q, v, bodies.swing[n, k])
+        resist(bodies, n, k, q, v)
+    assemble(bodies, n, 1.0, 0.0, 0.0, 1.0)
+    for k in range(count):
+        q, v, a = bodies.q[n, k], bodies.v[n, k], bodies.a[n, k]
+        give_mass(bodies, n, k, values)
+        for c in range(values.shape[0]):
+            bodies.found[n, k, c] = bodies.right[n, k, c] / values[c]
+        settle(bodies, n, k, 0.0, q, v, v, a)
+
+
+predict_loop, show_end_velocity_loop, correct_loop, correct_and_predict_loop, show_loop, reevaluate_loop = (
+    newmark_loops(__name__, SHOWING, show_predicted, correct, reevaluate)
+)

@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from components.bodies.beam import gluing, kernels
-from components.bodies.natural.compliance import bound_demands_loop
 from components.bodies.posed.by_body import EquationsByBody
 from components.bodies.posed.stack import TurnedSide
-from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
-from modular.loop import loops_of
 from modular.port import PortName
-from modular.shared_constants import group_equal
 from modular.side import Mark, Side
 
 if TYPE_CHECKING:
@@ -63,11 +59,7 @@ class Beams(EquationsByBody):
         self.common("stiffness", motions)
         self.common("kilograms", count, listed=True)
         self.common("inertia", count, turning, listed=True)
-        self.loops = (
-            TRIAL_STEP
-            | loops_of(kernels, gluing)
-            | {"respond_freely": gluing.respond_loop, "bound_demands": bound_demands_loop}
-        )
+        self.take_loops(kernels, gluing)
         self.fold(*self.together[0])
 
     def recall(self, details: Mapping[str, Any]) -> None:
@@ -84,23 +76,23 @@ class Beams(EquationsByBody):
         """What is damped does not come back by steps that are negative."""
         return any(body.damping > 0.0 for body in self.bodies.values())
 
+    def start_of(self, body: Beam) -> tuple[Array, Array]:
+        """Coordinates and rates of the nodes at the start."""
+        return body.start_of_nodes, body.initial_velocity
+
+    def constants_of(self, body: Beam) -> Mapping[str, Any]:
+        """What its pieces and its slices are."""
+        return {
+            "nodes": body.elements + 1, "spacing": body.spacing, "damping": body.damping, "stiffness": body.stiffness_of_pieces,
+            "kilograms": body.node_masses, "inertia": body.node_inertia,
+        }  # fmt: skip
+
     def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
         """Take beams in, in their initial state."""
-        members = cast("list[Beam]", list(bodies))
         super().add_many(names, bodies)
-        rows = self.add_rows(names)
-        self.q[rows] = [body.start_of_nodes for body in members]
-        self.v[rows] = [body.initial_velocity for body in members]
-        self.flight[rows] = [body.motion(body.start_of_nodes, body.initial_velocity) for body in members]
-        firsts, which = group_equal([body.constants_key for body in members])
-        makes = self.add_shared_rows(np.bincount(which))
-        self.make[rows] = makes[which]
-        for make, k in zip(makes, firsts, strict=True):
-            body = members[k]
-            self.nodes[make], self.spacing[make], self.damping[make] = body.elements + 1, body.spacing, body.damping
-            self.stiffness[make], self.kilograms[make], self.inertia[make] = (
-                body.stiffness_of_pieces, body.node_masses, body.node_inertia,
-            )  # fmt: skip
+        for name, body in zip(names, cast("Sequence[Beam]", bodies), strict=True):
+            row = self.row[name]
+            self.flight[row] = body.motion(self.q[row], self.v[row])
 
     def side(self, name: str, port: PortName) -> Side:
         """A port as a joint sees it now."""
@@ -140,19 +132,6 @@ class Beams(EquationsByBody):
         v += velocity
         return work
 
-    # --- equations -------------------------------------------------------------------------------------------------
-
-    def closure(self) -> tuple[Array, Array, Array]:
-        """The quaternions' lengths: errors, rates and Jacobians; nothing in the plane."""
-        n, (_, count, k) = self.count, self.q.shape
-        if k == 3:
-            return np.zeros((n, 0)), np.zeros((n, 0)), np.zeros((n, 0, count * k))
-        p, rate = self.q[:n, :, 3:], self.v[:n, :, 3:]
-        jacobian = np.zeros((n, count, count, k))
-        for node in range(count):
-            jacobian[:, node, node, 3:] = p[:, node]
-        return 0.5 * (np.sum(p * p, 2) - 1.0), np.sum(p * rate, 2), jacobian.reshape(n, count, count * k)
-
 
 class BeamSide(TurnedSide):
     """A port of a beam, or the slice next to a point of it, as it stands now."""
@@ -160,17 +139,8 @@ class BeamSide(TurnedSide):
     def __init__(self, stack: Beams, name: str, port: PortName) -> None:
         body: Beam = stack.bodies[name]
         self._node = body.node_of(port.port)
-        super().__init__(stack, name, port, np.empty(0))
-        self._turn = body.rotation(self._q[self._node])
+        super().__init__(stack, name, port, np.array([1.0, *np.zeros(len(stack.gravity)), self._node]))
+        self._place, self._turn = self.position, body.rotation(self._q[self._node])
 
-    def point(self, x: Array) -> Mark:
-        """The point that stands at `x`, fixed to the slice of the port."""
-        rho = np.zeros(len(self.position))
-        if not np.array_equal(x, self.position):
-            rho = (x - self.position) @ self._turn
-        return Mark(np.array([1.0, *rho, self._node]), np.array(x, float))
-
-    def direction(self, u: Array) -> Mark:
-        """The direction along the unit vector `u`, fixed to the slice of the port."""
-        rho = u @ self._turn
-        return Mark(np.array([0.0, *rho, self._node]), np.array(u, float))
+    def _mark(self, share: float, arm: Array, value: Array) -> Mark:
+        return Mark(np.array([share, *arm, self._node]), np.array(value, float))

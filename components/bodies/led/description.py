@@ -196,13 +196,10 @@ class LedBody(PosedBody):
         """Its origin stands for it."""
         return np.asarray(q[..., : self.dimension])
 
-    def internal_violation(self, q: Array) -> Array:
-        """It has no constraints."""
-        return np.zeros((*q.shape[:-1], 0))
-
-    def internal_violation_rate(self, q: Array, v: Array) -> Array:
-        """It has no constraints."""
-        return np.zeros((*q.shape[:-1], 0))
+    @property
+    def quaternions(self) -> list[slice]:
+        """It is told what they are: nothing keeps their length."""
+        return []
 
     # --- made from others ----------------------------------------------------------------------------------------------
 

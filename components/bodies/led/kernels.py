@@ -14,15 +14,14 @@ from __future__ import annotations
 
 from math import cos, sin, sqrt
 
+from components.bodies.newmark_loops import in_frame
 from components.bodies.posed.kernels import (
     SPACE,
     put_together,
     rotation,
     rotation_bend,
-    show_places,
     show_rates,
     show_rates_ahead,
-    states,
     turns,
 )
 from components.bodies.scheme import BETA, GAMMA
@@ -66,11 +65,9 @@ def led(bodies: View, n: int, time: float, q: Array, v: Array, a: Array) -> None
 
 
 @kernel
-def show_places_ahead(
-    bodies: View, elements: View, n: int, q: Array, v: Array, a: Array, share: float, blocks: tuple[Array, ...]
-) -> None:
+def show_places_ahead(bodies: View, elements: View, n: int, q: Array, v: Array, a: Array, share: float) -> None:
     """Show x + share x''."""
-    turn, rate, bend = blocks
+    turn, rate, bend = turns(bodies.gravity)
     rotation_bend(q, v, a, rate, bend)
     rotation(q, turn)
     d = turn.shape[0]
@@ -86,24 +83,22 @@ def show_places_ahead(
 @loop
 def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Show what is predicted of the end of the step."""
-    q, v, a = states(bodies.q)
-    blocks = turns(bodies.q)
     h, time = elements.clock[STEP], elements.clock[TIME]
     for n in range(start, stop):
+        q, v, a = in_frame(bodies, n)
         led(bodies, n, time, q, v, a)
-        show_places_ahead(bodies, elements, n, q, v, a, -bodies.gains[BETA] * h * h, blocks)
-        show_rates_ahead(bodies, n, q, v, a, -bodies.gains[GAMMA] * h, blocks, elements.velocity)
+        show_places_ahead(bodies, elements, n, q, v, a, -bodies.gains[BETA] * h * h)
+        show_rates_ahead(bodies, n, q, v, a, -bodies.gains[GAMMA] * h, elements.velocity)
     return NO_FAILED_ROW
 
 
 @loop
 def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Be where the end of the step is; forces change nothing."""
-    turn, _, _turn = turns(bodies.q)
     for n in range(start, stop):
         q, v = bodies.q[n], bodies.v[n]
         led(bodies, n, elements.clock[TIME], q, v, bodies.a[n])
-        show_rates(bodies, n, q, v, turn, elements.velocity)
+        show_rates(bodies, n, q, v, elements.velocity)
     return NO_FAILED_ROW
 
 
@@ -125,16 +120,6 @@ def read_off_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 
 
 @loop
-def show_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Show the present elements."""
-    turn, _, _turn = turns(bodies.q)
-    for n in range(start, stop):
-        show_places(bodies, elements, n, bodies.q[n], turn)
-        show_rates(bodies, n, bodies.q[n], bodies.v[n], turn, elements.velocity)
-    return NO_FAILED_ROW
-
-
-@loop
 def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Its acceleration is not that of forces."""
     return NO_FAILED_ROW
@@ -146,12 +131,12 @@ def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 @loop
 def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Where the step leads, and how fast every element goes there on the straight way."""
-    turn, before, _turn = turns(bodies.q)
-    _, _, a = states(bodies.q)
+    turn, before, _ = turns(bodies.gravity)
     h, time = elements.clock[STEP], elements.clock[TIME]
     d = turn.shape[0]
     for n in range(start, stop):
         ahead, q = bodies.ahead[n], bodies.q[n]
+        _, _, a = in_frame(bodies, n)
         led(bodies, n, time, ahead, bodies.half[n], a)
         rotation(ahead, turn)
         rotation(q, before)
@@ -169,19 +154,17 @@ def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 @loop
 def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """It moves as its courses say at the end of the step."""
-    turn, _, _turn = turns(bodies.q)
     for n in range(start, stop):
         led(bodies, n, elements.clock[TIME], bodies.q[n], bodies.v[n], bodies.a[n])
-        show_rates(bodies, n, bodies.q[n], bodies.v[n], turn, elements.velocity)
+        show_rates(bodies, n, bodies.q[n], bodies.v[n], elements.velocity)
     return NO_FAILED_ROW
 
 
 @loop
 def apply_impulse_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Impulses change nothing."""
-    turn, _, _turn = turns(bodies.q)
     for n in range(start, stop):
-        show_rates(bodies, n, bodies.q[n], bodies.v[n], turn, elements.velocity)
+        show_rates(bodies, n, bodies.q[n], bodies.v[n], elements.velocity)
     return NO_FAILED_ROW
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from components.bodies.led import kernels
 from components.bodies.posed.by_body import EquationsByBody
-from components.bodies.posed.kernels import show_end_velocity_loop
+from components.bodies.posed.kernels import show_end_velocity_loop, show_loop
 from components.bodies.posed.stack import PosedSide
 from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
@@ -47,7 +47,7 @@ class LedBodies(EquationsByBody):
         self.column("going", dimension, 3)
         self.column("turning", turning, 3)
         self.column("asked", 3, coordinates)
-        self.loops = TRIAL_STEP | loops_of(kernels) | {"show_end_velocity": show_end_velocity_loop}
+        self.loops = TRIAL_STEP | loops_of(kernels) | {"show_end_velocity": show_end_velocity_loop, "show": show_loop}
         for verb in ("respond_predicted", "respond_freely", "respond_ahead"):
             self.loops[verb] = kernels.respond_loop
         self.beyond = 0.0  # how far along the motion a solver looks [s]
@@ -70,20 +70,25 @@ class LedBodies(EquationsByBody):
         """How many pieces its turning has."""
         return self.turn_head[:, 0]
 
+    def start_of(self, body: LedBody) -> tuple[Array, Array]:
+        """Where its courses are at time zero."""
+        return body.motion(0.0)[:2]
+
+    def constants_of(self, body: LedBody) -> Mapping[str, Any]:
+        """The axis of its angle."""
+        return {"axis": body.line}
+
     def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
-        """Take bodies in, as they stand at time zero."""
-        members = cast("list[LedBody]", list(bodies))
+        """Take bodies in, as they stand at time zero, with the pieces of their courses."""
         super().add_many(names, bodies)
-        rows = self.add_rows(names)
-        makes = self.add_shared_rows(np.ones(len(members), np.int64))
-        self.make[rows], self.axis[makes] = makes, [body.line for body in members]
-        for row, body in zip(range(rows.start, rows.stop), members, strict=True):
+        for name, body in zip(names, cast("Sequence[LedBody]", bodies), strict=True):
+            row = self.row[name]
             for label, head, pieces in body.courses():
                 if pieces.size > getattr(self, label).shape[1]:
                     self.widen(label, pieces.size)
                 getattr(self, label)[row, : pieces.size] = pieces.ravel()
                 getattr(self, f"{label}_head")[row] = head
-            self.q[row], self.v[row], self.a[row] = body.motion(0.0)
+            self.a[row] = body.motion(0.0)[2]
 
     def place_on_course(self, name: str, elements: Elements) -> None:
         """A body that comes later stands where its courses are by then."""

@@ -5,21 +5,12 @@ from __future__ import annotations
 from math import sqrt
 
 from components.bodies.modal.kernels import FOUND, answer, cross, spins, wheels
-from components.bodies.modal.showing import (
-    MODES,
-    first_of,
-    follow,
-    integrate_inertia,
-    lift,
-    place_in_body,
-    points,
-    poses,
-    turns,
-)
-from components.bodies.posed.kernels import SPACE, rotation, square_of
+from components.bodies.modal.showing import MODES, follow, integrate_inertia, place_in_body, points
+from components.bodies.posed.kernels import SPACE, rotation, square_of, turns
 from components.bodies.response_loops import response_loops
 from modular.blocks import room
 from modular.elements import STEP, Array
+from modular.flat_rows import width_of
 from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
@@ -42,7 +33,7 @@ def root_of(inertia: Array, mix: Array, modes: int, root: Array) -> None:
 @kernel
 def line_of(bodies: View, n: int, weights: Array, q: Array, turn: Array, c: int, torque: Array, column: int) -> None:
     """What a force along one axis of the world does at an element: a torque in the axes of the body, and on each mode."""
-    e, row, way, _g = points(bodies.gravity)
+    e, row, way = points(bodies.gravity)
     make = bodies.make[n]
     for j in range(e.shape[0]):
         row[j] = turn[c, j]
@@ -76,15 +67,13 @@ def write(bodies: View, elements: View, n: int, e: int, c: int, torque: Array, c
 def respond_rows(start: int, stop: int, bodies: View, elements: View, ahead: bool) -> None:
     """B of every attached element: L^-1 of what a force does there, L L^T the mass matrix with the
     modes first."""
-    pose, _p, _r, _s = poses(bodies.gravity)
-    turn, _t, _u = turns(bodies.gravity)
+    turn, _, _ = turns(bodies.gravity)
     torque, _v, _w, _x = spins(bodies.gravity)
     inertia, root = wheels(bodies.gravity)
     places = bodies.next_q if ahead else bodies.q
     for n in range(start, stop):
         modes, mix = int(bodies.sizes[MODES]), bodies.mix[n]
-        lift(places[n], pose)
-        rotation(pose, turn)
+        rotation(places[n], turn)
         integrate_inertia(bodies, n, places[n], inertia, mix)
         root_of(inertia, mix, modes, root)
         for e in range(bodies.numbers[n]):
@@ -117,30 +106,25 @@ def change_axes(one: Array, other: Array, vector: Array) -> None:
 def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """How elements at the end of a drift answer forces at its beginning: J' M^-1 J^T, with M of the flight half-way, h^2 / 4
     omega^2 in it: all that is stiff is there, and what turns is as near as the step is short."""
-    pose, middle, _r, _s = poses(bodies.gravity)
     turn, turn_ahead, axes = turns(bodies.gravity)
     torque, _v, _w, _x = spins(bodies.gravity)
     inertia, root = wheels(bodies.gravity)
-    h, first = elements.clock[STEP], first_of(bodies)
+    h = elements.clock[STEP]
     for n in range(start, stop):
         modes, mix, amounts = int(bodies.sizes[MODES]), bodies.mix[n], bodies.amounts[n]
-        q, ahead = bodies.q[n], bodies.ahead[n]
-        lift(q, pose)
-        rotation(pose, turn)
-        lift(ahead, middle)
-        rotation(middle, turn_ahead)
-        for c in range(middle.shape[0]):
-            middle[c] = 0.5 * (middle[c] + pose[c])
-        if middle.shape[0] == SPACE:
+        q, ahead, middle = bodies.q[n], bodies.ahead[n], bodies.next_q[n]
+        for c in range(width_of(bodies.q)):
+            middle[c] = 0.5 * (ahead[c] + q[c])
+        if turn.shape[0] == 3:
             size = 1.0 / sqrt(square_of(middle))
             for c in range(3, SPACE):
                 middle[c] *= size
+        rotation(q, turn)
+        rotation(ahead, turn_ahead)
         rotation(middle, axes)
-        for k in range(modes):
-            bodies.next_q[n, first + k] = 0.5 * (q[first + k] + ahead[first + k])
         integrate_inertia(bodies, n, q, inertia, bodies.mix_before[n])
         root_of(inertia, bodies.mix_before[n], modes, root)
-        integrate_inertia(bodies, n, bodies.next_q[n], inertia, mix)
+        integrate_inertia(bodies, n, middle, inertia, mix)
         for e in range(bodies.numbers[n]):
             for c in range(turn.shape[0]):
                 line_of(bodies, n, bodies.weights[n, e], ahead, turn_ahead, c, torque, FOUND)

@@ -12,7 +12,7 @@ from components.bodies.identity_cache import cached_by_identity
 from components.bodies.modal.stack import ModalBodies
 from components.bodies.posed import turning
 from components.bodies.posed.quaternions import mixed, spinning
-from components.bodies.posed.whole import PlacedAndTurned
+from components.bodies.posed.whole import PlacedAndTurned, given_motion
 from components.bodies.short_sums import dot
 from modular.elements import RIGID_BODY_MOTIONS, Array
 from modular.integrator import GAINS, SCHEME, Integrator
@@ -201,10 +201,8 @@ class ModalBody(PlacedAndTurned):
     @property
     def pace(self) -> Array:
         """Their rates."""
-        d = self.dimension
-        linear = np.zeros(d) if self.velocity is None else np.asarray(self.velocity, float)
-        spin = np.zeros(2 * d - 3) if self.angular_velocity is None else np.ravel(self.angular_velocity).astype(float)
-        turning = spin if d == 2 else np.array([0.0, *(0.5 * spin)])
+        linear, spin = given_motion(self)
+        turning = spin if self.dimension == 2 else np.array([0.0, *(0.5 * spin)])
         return np.concatenate([linear, turning, np.zeros(self.modes)])
 
     # --- the map from coordinates to points --------------------------------------------------------------------------
@@ -273,12 +271,6 @@ class ModalBody(PlacedAndTurned):
 
     # --- what a record of states says ----------------------------------------------------------------------------------
 
-    def spin(self, q: Array, v: Array) -> Array:
-        """Angular velocity in the axes of the body, (..., 1 or 3)."""
-        if self.dimension == 2:
-            return np.asarray(v[..., 2:3])
-        return np.asarray(2.0 * np.einsum("...ic,...c->...i", spinning(q[..., 3:7]), v[..., 3:7]))
-
     def inertia(self, q: Array) -> tuple[Array, Array]:
         """J and N where it is bent as it is, (..., t, t) and (..., t, modes)."""
         eta, numbers = q[..., self._first :], self.numbers
@@ -296,29 +288,9 @@ class ModalBody(PlacedAndTurned):
         return np.asarray(0.5 * self.mass * np.sum(v[..., :d] ** 2, axis=-1) + inside)
 
     def potential_energy(self, q: Array, gravity: Array) -> Array:
-        """In uniform gravity, zero at the origin of the world, and by its modes [J], shape (...)."""
-        eta = q[..., self._first :]
-        return np.asarray(-self.mass * dot(q[..., : self.dimension], gravity) + 0.5 * dot(eta**2, self.numbers.squares))
-
-    def momentum(self, q: Array, v: Array) -> Array:
-        """Linear momentum [kg m/s], shape (..., dimension)."""
-        return np.asarray(self.mass * v[..., : self.dimension])
-
-    def mass_centre(self, q: Array) -> Array:
-        """Position of the mass centre [m], shape (..., dimension)."""
-        return np.asarray(q[..., : self.dimension])
-
-    def internal_violation(self, q: Array) -> Array:
-        """(p . p - 1) / 2 in space; nothing in the plane."""
-        if self.dimension == 2:
-            return np.zeros((*q.shape[:-1], 0))
-        return np.asarray(0.5 * (np.sum(q[..., 3:7] ** 2, axis=-1, keepdims=True) - 1.0))
-
-    def internal_violation_rate(self, q: Array, v: Array) -> Array:
-        """Its time derivative."""
-        if self.dimension == 2:
-            return np.zeros((*q.shape[:-1], 0))
-        return np.asarray(np.sum(q[..., 3:7] * v[..., 3:7], axis=-1, keepdims=True))
+        """In uniform gravity, and by its modes [J], shape (...)."""
+        weight = PlacedAndTurned.potential_energy(self, q, gravity)
+        return np.asarray(weight + 0.5 * dot(q[..., self._first :] ** 2, self.numbers.squares))
 
     # --- equations of Lagrange -------------------------------------------------------------------------------------------
 
@@ -427,12 +399,6 @@ class Numbers:
         many, width = len(body.ports), 3 if d == 2 else 6
         self.places = np.array([np.subtract(place, body.centre) for place in body.ports.values()]).reshape(many, d)
         self.shapes = np.array([body.shapes[name] for name in body.ports], float).reshape(many, k, width)
-
-    @property
-    def key(self) -> Hashable:
-        """What bodies that were made alike have in common."""
-        arrays = (self.moments, self.squares, self.losses, self.places, self.shapes)
-        return tuple(array.tobytes() for array in arrays)
 
 
 @cached_by_identity

@@ -18,49 +18,24 @@ from math import sqrt
 
 import numpy as np
 
-from components.bodies.modal.kernels import (
-    FOUND,
-    KEPT,
-    PACE,
-    PUSHED,
-    answer,
-    collect,
-    ill,
-    solve,
-    spin_at,
-    spins,
-    wheels,
-)
-from components.bodies.modal.showing import (
-    MODES,
-    first_of,
-    grow,
-    gyroscopic_of,
-    integrate_inertia,
-    lift,
-    points,
-    poses,
-    show_places,
-    show_rates,
-)
+from components.bodies.leapfrog_loops import leapfrog_loops
+from components.bodies.modal.kernels import FOUND, KEPT, PACE, PUSHED, answer, collect, solve, spins, wheels
+from components.bodies.modal.showing import MODES, SHOWING, first_of, grow, gyroscopic_of, integrate_inertia, points
 from components.bodies.posed.fixed_point import MOST_ITERATIONS, STALLED_TOLERANCE, still_converges
-from components.bodies.posed.kernels import SPACE, by_spin
-from components.bodies.posed.kick_work import exclude_flight
+from components.bodies.posed.kernels import spin_at, times, turn_by, unsound
 from modular.blocks import room
-from modular.elements import STEP, Array
+from modular.elements import Array
 from modular.kernel import kernel
-from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 CONVERGENCE_TOLERANCE = 1e-15  # of a turning, or of a way as long as the body is wide: below, nothing moves any more
 
 
 @kernel
-def kick(bodies: View, elements: View, n: int, share: float, weight: float, v: Array) -> None:
-    """v += M^-1 (share forces + weight of the body, so long), at q."""
-    push, _p, _q, _r = points(bodies.gravity)
+def kick(bodies: View, elements: View, n: int, share: float, falling: float, v: Array) -> None:
+    """v += share M^-1 (forces + falling weight), at q."""
+    push, _, _ = points(bodies.gravity)
     torque, spin, _s, _t = spins(bodies.gravity)
-    pose, pace, _u, _v = poses(bodies.gravity)
     inertia, _i = wheels(bodies.gravity)
     q, amounts, first = bodies.q[n], bodies.amounts[n], first_of(bodies)
     collect(bodies, elements, n, q, push, torque)
@@ -70,40 +45,25 @@ def kick(bodies: View, elements: View, n: int, share: float, weight: float, v: A
     for k in range(int(bodies.sizes[MODES])):
         amounts[k, FOUND] = share * amounts[k, PUSHED]
     answer(bodies, n, inertia, bodies.mix[n], 0.0, 0.0, torque, FOUND)
-    lift(q, pose)
-    lift(v, pace)
-    spin_at(pose, pace, spin)
+    spin_at(q, v, spin)
     for i in range(torque.shape[0]):
         spin[i] += torque[i]
     for c in range(push.shape[0]):
-        v[c] += share * push[c] / bodies.kilograms[bodies.make[n]] + weight * bodies.gravity[c]
-    turn_by(pose, spin, v)
+        v[c] += share * push[c] / bodies.kilograms[bodies.make[n]] + falling * share * bodies.gravity[c]
+    turn_by(q, spin, v)
     for k in range(int(bodies.sizes[MODES])):
         v[first + k] += amounts[k, FOUND]
-
-
-@kernel
-def turn_by(pose: Array, spin: Array, v: Array) -> None:
-    """Rates of the coordinates that turn, from the spin."""
-    if pose.shape[0] == SPACE:
-        pace = room((7,))
-        by_spin(pose, 0.0, spin, pace)
-        for c in range(3, SPACE):
-            v[c] = pace[c]
-    else:
-        v[2] = spin[0]
 
 
 @kernel
 def turn_on(q: Array, h: float, spin: Array, to: Array) -> None:
     """The turning after cay(h spin), of length 1."""
     if spin.shape[0] == 3:
-        x, y, z = 0.5 * h * spin[0], 0.5 * h * spin[1], 0.5 * h * spin[2]
-        s, a, b, c = q[3], q[4], q[5], q[6]
-        one, two = s - a * x - b * y - c * z, a + s * x + b * z - c * y
-        three, four = b + s * y + c * x - a * z, c + s * z + a * y - b * x
-        size = 1.0 / sqrt(one * one + two * two + three * three + four * four)
-        to[3], to[4], to[5], to[6] = one * size, two * size, three * size, four * size
+        way = room((4,))
+        way[0] = 1.0
+        for c in range(3):
+            way[1 + c] = 0.5 * h * spin[c]
+        times(q, way, to)
     else:
         to[2] = q[2] + h * spin[0]
 
@@ -128,12 +88,9 @@ def turned_back(h: float, spin: Array, momentum: Array) -> None:
 def momenta(bodies: View, n: int, q: Array, v: Array, momentum: Array) -> None:
     """L in the axes of the body, and p of each mode as KEPT."""
     spin, _t, _u, _v = spins(bodies.gravity)
-    pose, pace, _r, _s = poses(bodies.gravity)
     inertia, _i = wheels(bodies.gravity)
     amounts, mix, first, t = bodies.amounts[n], bodies.mix[n], first_of(bodies), momentum.shape[0]
-    lift(q, pose)
-    lift(v, pace)
-    spin_at(pose, pace, spin)
+    spin_at(q, v, spin)
     integrate_inertia(bodies, n, q, inertia, mix)
     for i in range(t):
         momentum[i] = 0.0
@@ -248,14 +205,11 @@ def improve(bodies: View, n: int, h: float, inertia: Array, momentum: Array, lef
 def fly(bodies: View, n: int, h: float) -> bool:
     """From q with the velocity `half`: where that leads, in `ahead`, and the velocity there; whether no end was found."""
     start, spin, momentum, left = spins(bodies.gravity)
-    pose, pace, _r, _s = poses(bodies.gravity)
     inertia, _i = wheels(bodies.gravity)
     q, half, ahead, amounts, mix = bodies.q[n], bodies.half[n], bodies.ahead[n], bodies.amounts[n], bodies.mix[n]
     t, modes, first = spin.shape[0], int(bodies.sizes[MODES]), first_of(bodies)
     momenta(bodies, n, q, half, start)
-    lift(q, pose)
-    lift(half, pace)
-    spin_at(pose, pace, spin)
+    spin_at(q, half, spin)
     for k in range(modes):
         amounts[k, PACE] = half[first + k]
     moved, before, rounds = np.inf, np.inf, 0
@@ -278,56 +232,10 @@ def fly(bodies: View, n: int, h: float) -> bool:
     turned_back(h, spin, start)
     integrate_inertia(bodies, n, ahead, inertia, mix)
     answer(bodies, n, inertia, mix, 0.0, 0.0, start, FOUND)
-    lift(ahead, pose)
-    turn_by(pose, start, half)
+    turn_by(ahead, start, half)
     for k in range(modes):
         half[first + k] = amounts[k, FOUND]
     return not moved <= STALLED_TOLERANCE
 
 
-@loop
-def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Half a kick and the way that it leads; the first body for which none was found, or -1.
-
-    Forces work while they kick: what is elastic gives and takes in the flight is none of theirs (modular/ledger.py).
-    """
-    h, wrong = elements.clock[STEP], NO_FAILED_ROW
-    for n in range(start, stop):
-        for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
-            bodies.half[n, i] = bodies.v[n, i]
-        show_rates(bodies, n, bodies.q[n], bodies.half[n], elements.velocity_before)
-        kick(bodies, elements, n, 0.5 * h, 0.5 * h, bodies.half[n])
-        show_rates(bodies, n, bodies.q[n], bodies.half[n], elements.velocity)
-        exclude_flight(bodies, elements, n, 1.0)
-        if fly(bodies, n, h) and wrong < 0:
-            wrong = n
-        show_places(bodies, elements, n, bodies.ahead[n])
-        show_rates(bodies, n, bodies.ahead[n], bodies.half[n], elements.velocity)
-        exclude_flight(bodies, elements, n, -1.0)
-    return wrong
-
-
-@loop
-def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """The other half of the kick; the first body that went wrong, or -1."""
-    h, wrong = elements.clock[STEP], NO_FAILED_ROW
-    for n in range(start, stop):
-        for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
-            bodies.v[n, i] = bodies.half[n, i]
-        kick(bodies, elements, n, 0.5 * h, 0.5 * h, bodies.v[n])
-        show_rates(bodies, n, bodies.q[n], bodies.v[n], elements.velocity)
-        if ill(bodies, bodies.q[n], bodies.v[n]) and wrong < 0:
-            wrong = n
-    return wrong
-
-
-@loop
-def apply_impulse_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Velocities after impulses on the elements."""
-    for n in range(start, stop):
-        kick(bodies, elements, n, 1.0, 0.0, bodies.v[n])
-        show_rates(bodies, n, bodies.q[n], bodies.v[n], elements.velocity)
-    return NO_FAILED_ROW
-
-
-# --- how it answers forces ---------------------------------------------------------------------------------------------
+drift_loop, kick_loop, apply_impulse_loop = leapfrog_loops(__name__, SHOWING, kick, fly, unsound)

@@ -19,34 +19,22 @@ from __future__ import annotations
 
 from components.bodies.modal.showing import (
     MODES,
+    SHOWING,
     first_of,
     follow,
     grow,
     gyroscopic_of,
     integrate_inertia,
-    lift,
     place_in_body,
     points,
-    poses,
-    show_places,
-    show_rates,
-    show_rates_ahead,
-    turns,
 )
-from components.bodies.posed.kernels import (
-    SPACE,
-    by_spin,
-    rotation,
-    spin_of,
-    square_of,
-    unsound,
-)
-from components.bodies.scheme import BETA, DAMPING, GAMMA, STIFFNESS, inward
+from components.bodies.newmark_loops import in_columns, newmark_loops, newmark_step
+from components.bodies.posed.kernels import SPACE, bend_along, by_spin, rotation, spin_at, square_of, turns, unsound
+from components.bodies.scheme import BETA, GAMMA
 from modular.blocks import shaped
-from modular.elements import STEP, Array
+from modular.elements import Array
 from modular.kernel import kernel
 from modular.lanes import types
-from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 PUSHED, KEPT, PACE, FOUND = range(4)  # columns of `amounts`, a row for each mode
@@ -55,24 +43,16 @@ spins = shaped(types.float64, lambda gravity: [(2 * gravity[0] - 3,)] * 4)
 wheels = shaped(types.float64, lambda gravity: [(2 * gravity[0] - 3,) * 2] * 2)
 
 
-# --- the shape ---------------------------------------------------------------------------------------------------------
-
-
-# --- what it shows -----------------------------------------------------------------------------------------------------
-
-
 # --- forces ------------------------------------------------------------------------------------------------------------
 
 
 @kernel
 def collect(bodies: View, elements: View, n: int, q: Array, push: Array, torque: Array) -> None:
     """Forces on the elements become one at the mass centre, a torque in the axes of the body, and one on each mode."""
-    pose, _p, _r, _s = poses(bodies.gravity)
-    turn, _t, _u = turns(bodies.gravity)
-    e, own, way, _g = points(bodies.gravity)
+    turn, _, _ = turns(bodies.gravity)
+    e, own, way = points(bodies.gravity)
     make, d, modes, amounts = bodies.make[n], push.shape[0], int(bodies.sizes[MODES]), bodies.amounts[n]
-    lift(q, pose)
-    rotation(pose, turn)
+    rotation(q, turn)
     for c in range(d):
         push[c] = 0.0
     for c in range(torque.shape[0]):
@@ -147,15 +127,6 @@ def answer(
         amounts[k, column] = value / (1.0 + place * bodies.squares[make, k] + pace * bodies.losses[make, k])
 
 
-@kernel
-def spin_at(pose: Array, pace: Array, spin: Array) -> None:
-    """Omega, in the axes of the body."""
-    if pose.shape[0] == SPACE:
-        spin_of(pose, pace, spin)
-    else:
-        spin[0] = pace[2]
-
-
 # --- predict and correct -----------------------------------------------------------------------------------------------
 
 
@@ -165,18 +136,14 @@ def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Arr
 
     `dt`: of an implicit step, or 0.
     """
-    push, _p, _q, _r = points(bodies.gravity)
+    push, _, _ = points(bodies.gravity)
     torque, spin, momentum, growth = spins(bodies.gravity)
-    pose, pace, newer, found = poses(bodies.gravity)
     inertia, _i = wheels(bodies.gravity)
     make, t, modes, first = bodies.make[n], torque.shape[0], int(bodies.sizes[MODES]), first_of(bodies)
     amounts, mix, gains = bodies.amounts[n], bodies.mix[n], bodies.gains
     collect(bodies, elements, n, q, push, torque)
     integrate_inertia(bodies, n, q, inertia, mix)
-    lift(q, pose)
-    lift(v, pace)
-    lift(now, newer)
-    spin_at(pose, newer, spin)
+    spin_at(q, now, spin)
     for i in range(t):
         momentum[i] = 0.0
         growth[i] = 0.0
@@ -196,11 +163,11 @@ def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Arr
         amounts[k, FOUND] = value - bodies.squares[make, k] * q[first + k] - bodies.losses[make, k] * v[first + k]
     size, along, rate, square_rate = 1.0, 0.0, 0.0, 0.0
     if t == 3:
-        size = square_of(pose)
+        size = square_of(q)
         for c in range(3, SPACE):
-            along += pose[c] * newer[c]
-            rate += pose[c] * pace[c]
-            square_rate += newer[c] * newer[c]
+            along += q[c] * now[c]
+            rate += q[c] * v[c]
+            square_rate += now[c] * now[c]
         for j in range(3):
             s, u = (j + 1) % 3, (j + 2) % 3
             torque[j] -= spin[s] * momentum[u] - spin[u] * momentum[s] + 2.0 * along * momentum[j]
@@ -212,119 +179,13 @@ def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Arr
     if t == 3:
         for j in range(3):
             torque[j] /= size
-        along = -(inward(gains, dt) * square_rate + gains[DAMPING] * rate + gains[STIFFNESS] * 0.5 * (size - 1.0))
-        by_spin(pose, along, torque, found)
-        for c in range(3, SPACE):
-            a[c] = found[c]
+        by_spin(q, bend_along(gains, dt, size, rate, square_rate), torque, a)
     else:
         a[2] = torque[0]
     for k in range(modes):
         a[first + k] = amounts[k, FOUND]
 
 
-@kernel
-def predict(bodies: View, n: int, dt: float) -> None:
-    """Predict (II.44 with the unknown acceleration left out), and v + dt a."""
-    q, v, a, gains = bodies.q[n], bodies.v[n], bodies.a[n], bodies.gains
-    for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
-        bodies.next_q[n, i] = q[i] + dt * v[i] + (0.5 - gains[BETA]) * dt * dt * a[i]
-        bodies.next_v[n, i] = v[i] + (1.0 - gains[GAMMA]) * dt * a[i]
-        bodies.now[n, i] = v[i] + dt * a[i]
-
-
-@kernel
-def correct(bodies: View, elements: View, n: int) -> bool:
-    """Local solve and correction (II.44) of one body; whether it went wrong."""
-    q, v, a = bodies.q[n], bodies.v[n], bodies.a[n]
-    dt, gains = elements.clock[STEP], bodies.gains
-    predict(bodies, n, dt)
-    accelerate(bodies, elements, n, dt, bodies.next_q[n], bodies.next_v[n], bodies.now[n], a)
-    for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
-        v[i] = bodies.next_v[n, i] + gains[GAMMA] * dt * a[i]
-        q[i] = bodies.next_q[n, i] + gains[BETA] * dt * dt * a[i]
-    return ill(bodies, q, v)
-
-
-@kernel
-def ill(bodies: View, q: Array, v: Array) -> bool:
-    """Whether a number is none any more, or a quaternion far from 1."""
-    pose, pace, _r, _s = poses(bodies.gravity)
-    lift(q, pose)
-    lift(v, pace)
-    total, first = 0.0, first_of(bodies)
-    for i in range(first, first + int(bodies.sizes[MODES])):
-        total += 0.0 * q[i] + 0.0 * v[i]
-    pace[0] += total
-    return unsound(pose, pace)
-
-
-@kernel
-def step_back_half(bodies: View, n: int, dt: float) -> None:
-    """Half a step before the predicted place, where its velocity was reached (posed/kernels.py), for a while into `now`."""
-    for i in range(first_of(bodies) + int(bodies.sizes[MODES])):
-        bodies.now[n, i] = bodies.next_q[n, i] - bodies.gains[GAMMA] * dt * bodies.next_v[n, i]
-
-
-@kernel
-def show_predicted(bodies: View, elements: View, n: int) -> None:
-    """Predict, and show predicted places and rates."""
-    predict(bodies, n, elements.clock[STEP])
-    show_places(bodies, elements, n, bodies.next_q[n])
-    step_back_half(bodies, n, elements.clock[STEP])
-    show_rates(bodies, n, bodies.now[n], bodies.next_v[n], elements.velocity)
-
-
-@loop
-def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Predict and show the predicted elements."""
-    for n in range(start, stop):
-        show_predicted(bodies, elements, n)
-    return NO_FAILED_ROW
-
-
-@loop
-def show_end_velocity_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Show the velocities x' + dt x'' of the elements: for forces that depend on velocity, and for reactions of glued joints."""
-    for n in range(start, stop):
-        show_rates_ahead(bodies, n, elements.clock[STEP], elements.current_velocity)
-    return NO_FAILED_ROW
-
-
-@loop
-def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Local solve, correction, corrected velocities of the elements; the first row that went wrong, or -1."""
-    wrong = NO_FAILED_ROW
-    for n in range(start, stop):
-        if correct(bodies, elements, n) and wrong < 0:
-            wrong = n
-        show_rates(bodies, n, bodies.q[n], bodies.v[n], elements.velocity)
-    return wrong
-
-
-@loop
-def correct_and_predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Correct, then predict for the next tick."""
-    wrong = NO_FAILED_ROW
-    for n in range(start, stop):
-        if correct(bodies, elements, n) and wrong < 0:
-            wrong = n
-        show_rates(bodies, n, bodies.q[n], bodies.v[n], elements.current_velocity)
-        show_predicted(bodies, elements, n)
-    return wrong
-
-
-@loop
-def show_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Show the present elements."""
-    for n in range(start, stop):
-        show_places(bodies, elements, n, bodies.q[n])
-        show_rates(bodies, n, bodies.q[n], bodies.v[n], elements.velocity)
-    return NO_FAILED_ROW
-
-
-@loop
-def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Accelerations at the unchanged state."""
-    for n in range(start, stop):
-        accelerate(bodies, elements, n, 0.0, bodies.q[n], bodies.v[n], bodies.v[n], bodies.a[n])
-    return NO_FAILED_ROW
+predict_loop, show_end_velocity_loop, correct_loop, correct_and_predict_loop, show_loop, reevaluate_loop = (
+    newmark_loops(__name__, SHOWING, *newmark_step(SHOWING, accelerate, unsound, in_columns))
+)

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from components.bodies.posed.kernels import (
-    SPACE,
-    rotation,
-    rotation_bend,
-    rotation_rate,
-    square,
-)
+from components.bodies.newmark_loops import Showing
+from components.bodies.posed.kernels import rotation, rotation_bend, rotation_rate, turns
 from modular.blocks import shaped
 from modular.elements import Array
 from modular.kernel import kernel
 from modular.lanes import types
 from modular.views import View
 
-_pose = {2: 3, 3: SPACE}
-poses = shaped(types.float64, lambda gravity: [(_pose[gravity[0]],)] * 4)
-turns = shaped(types.float64, lambda gravity: [square[_pose[gravity[0]]]] * 3)
-points = shaped(types.float64, lambda gravity: [(gravity[0],)] * 4)
+points = shaped(types.float64, lambda gravity: [gravity] * 3)
 
 MODES = 0  # place in `sizes`
-
-
-@kernel
-def lift(q: Array, pose: Array) -> None:
-    """Place and turning, without the amplitudes."""
-    for c in range(pose.shape[0]):
-        pose[c] = q[c]
 
 
 @kernel
@@ -48,7 +33,7 @@ def follow(bodies: View, make: int, weights: Array, i: int, way: Array) -> None:
 @kernel
 def place_in_body(bodies: View, make: int, weights: Array, q: Array, e: Array) -> None:
     """Where an element is in the axes of the body, bent as it is."""
-    way, _w, _x, _y = points(bodies.gravity)
+    way, _, _ = points(bodies.gravity)
     at = int(weights[1])
     for c in range(e.shape[0]):
         e[c] = weights[0] * bodies.places[make, at, c] + weights[2 + c]
@@ -62,7 +47,7 @@ def place_in_body(bodies: View, make: int, weights: Array, q: Array, e: Array) -
 @kernel
 def bend(bodies: View, make: int, weights: Array, v: Array, rate: Array) -> None:
     """How fast an element moves in the axes of the body."""
-    way, _w, _x, _y = points(bodies.gravity)
+    way, _, _ = points(bodies.gravity)
     for c in range(rate.shape[0]):
         rate[c] = 0.0
     first = first_of(bodies)
@@ -127,16 +112,14 @@ def gyroscopic_of(bodies: View, n: int, spin: Array, k: int, j: int) -> float:
 @kernel
 def show_places(bodies: View, elements: View, n: int, q: Array) -> None:
     """Show where the elements of a body are."""
-    pose, _p, _r, _s = poses(bodies.gravity)
-    turn, _t, _u = turns(bodies.gravity)
-    e, _e, _f, _g = points(bodies.gravity)
-    lift(q, pose)
-    rotation(pose, turn)
+    turn, _, _ = turns(bodies.gravity)
+    e, _, _ = points(bodies.gravity)
+    rotation(q, turn)
     for k in range(bodies.numbers[n]):
         weights, shown = bodies.weights[n, k], elements.position[bodies.attached[n, k]]
         place_in_body(bodies, bodies.make[n], weights, q, e)
         for c in range(e.shape[0]):
-            value = weights[0] * pose[c]
+            value = weights[0] * q[c]
             for j in range(e.shape[0]):
                 value += turn[c, j] * e[j]
             shown[c] = value
@@ -145,45 +128,40 @@ def show_places(bodies: View, elements: View, n: int, q: Array) -> None:
 @kernel
 def show_rates(bodies: View, n: int, q: Array, v: Array, column: View) -> None:
     """Show how fast they are."""
-    pose, pace, _r, _s = poses(bodies.gravity)
-    turn, rate, _u = turns(bodies.gravity)
-    e, moved, _f, _g = points(bodies.gravity)
-    lift(q, pose)
-    lift(v, pace)
-    rotation(pose, turn)
-    rotation_rate(pose, pace, rate)
+    turn, rate, _ = turns(bodies.gravity)
+    e, moved, _ = points(bodies.gravity)
+    rotation(q, turn)
+    rotation_rate(q, v, rate)
     for k in range(bodies.numbers[n]):
         weights, shown = bodies.weights[n, k], column[bodies.attached[n, k]]
         place_in_body(bodies, bodies.make[n], weights, q, e)
         bend(bodies, bodies.make[n], weights, v, moved)
         for c in range(e.shape[0]):
-            value = weights[0] * pace[c]
+            value = weights[0] * v[c]
             for j in range(e.shape[0]):
                 value += rate[c, j] * e[j] + turn[c, j] * moved[j]
             shown[c] = value
 
 
 @kernel
-def show_rates_ahead(bodies: View, n: int, h: float, column: View) -> None:
+def show_rates_ahead(bodies: View, n: int, q: Array, v: Array, a: Array, h: float, column: View) -> None:
     """Show how fast they would be if each went on for h with its present acceleration: x' + h x''."""
-    pose, pace, growth, _s = poses(bodies.gravity)
     turn, rate, curve = turns(bodies.gravity)
-    e, moved, gained, _g = points(bodies.gravity)
-    q, v, a = bodies.q[n], bodies.v[n], bodies.a[n]
-    lift(q, pose)
-    lift(v, pace)
-    lift(a, growth)
-    rotation_rate(pose, pace, rate)
-    rotation_bend(pose, pace, growth, turn, curve)
-    rotation(pose, turn)
+    e, moved, gained = points(bodies.gravity)
+    rotation_rate(q, v, rate)
+    rotation_bend(q, v, a, turn, curve)
+    rotation(q, turn)
     for k in range(bodies.numbers[n]):
         weights, shown = bodies.weights[n, k], column[bodies.attached[n, k]]
         place_in_body(bodies, bodies.make[n], weights, q, e)
         bend(bodies, bodies.make[n], weights, v, moved)
         bend(bodies, bodies.make[n], weights, a, gained)
         for c in range(e.shape[0]):
-            value = weights[0] * (pace[c] + h * growth[c])
+            value = weights[0] * (v[c] + h * a[c])
             for j in range(e.shape[0]):
                 value += (rate[c, j] + h * curve[c, j]) * e[j]
                 value += (turn[c, j] + 2.0 * h * rate[c, j]) * moved[j] + h * turn[c, j] * gained[j]
             shown[c] = value
+
+
+SHOWING = Showing(show_places, show_rates, show_rates_ahead)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from components.bodies.body_stack import GLUE, BodyStack
 from components.bodies.modal import compliance, gluing, kernels
-from components.bodies.natural.compliance import bound_demands_loop
 from components.bodies.posed.by_body import ImpulseByBody
 from components.bodies.posed.stack import TurnedSide
-from components.bodies.trial_step import TRIAL_STEP
-from modular.body import Body
 from modular.elements import Array
 from modular.errors import ModelError
-from modular.loop import loops_of
 from modular.port import PortName
-from modular.shared_constants import group_equal
-from modular.side import Mark, Side
+from modular.side import Side
 
 if TYPE_CHECKING:
     from components.bodies.modal.description import ModalBody
@@ -63,11 +58,7 @@ class ModalBodies(ImpulseByBody):
             self.common(name, modes, listed=True)
         self.common("places", places, dimension, listed=True)
         self.common("shapes", places * modes, dimension + turning, listed=True)
-        self.loops = (
-            TRIAL_STEP
-            | loops_of(kernels, compliance, gluing)
-            | {"respond_freely": compliance.respond_loop, "bound_demands": bound_demands_loop}
-        )
+        self.take_loops(kernels, compliance, gluing)
         self.fold(*self.together[0])
 
     def recall(self, details: Mapping[str, Any]) -> None:
@@ -98,22 +89,14 @@ class ModalBodies(ImpulseByBody):
         """What is damped does not come back by steps that are negative."""
         return any(np.any(body.ratios > 0.0) for body in self.bodies.values())
 
-    def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
-        """Take bodies in, in their initial state."""
-        members = cast("list[ModalBody]", list(bodies))
-        super().add_many(names, bodies)
-        rows = self.add_rows(names)
-        self.q[rows] = [body.start for body in members]
-        self.v[rows] = [body.pace for body in members]
-        firsts, which = group_equal([(body.mass, body.numbers.key) for body in members])
-        makes = self.add_shared_rows(np.bincount(which))
-        self.make[rows] = makes[which]
-        for make, k in zip(makes, firsts, strict=True):
-            numbers = members[k].numbers
-            self.kilograms[make] = members[k].mass
-            for name in ("inertia", "gyroscopic", "squares", "losses", "places", "shapes"):
-                row = getattr(self, name)[make]
-                row[...] = getattr(numbers, name).reshape(row.shape)
+    def start_of(self, body: ModalBody) -> tuple[Array, Array]:
+        """Coordinates and rates of a body at the start."""
+        return body.start, body.pace
+
+    def constants_of(self, body: ModalBody) -> Mapping[str, Any]:
+        """Its mass, what its inertia is made of, its modes."""
+        names = ("inertia", "gyroscopic", "squares", "losses", "places", "shapes")
+        return {"kilograms": body.mass} | {name: getattr(body.numbers, name) for name in names}
 
     def side(self, name: str, port: PortName) -> Side:
         """A port as a joint sees it now."""
@@ -125,18 +108,6 @@ class ModalBodies(ImpulseByBody):
         """How elements follow all coordinates where a body stands."""
         return partial(body.reach, q=q)
 
-    # --- equations -------------------------------------------------------------------------------------------------
-
-    def closure(self) -> tuple[Array, Array, Array]:
-        """The length of the quaternion: error, rate and Jacobian; nothing in the plane."""
-        n, k = self.count, self.q.shape[1]
-        if len(self.gravity) == 2:
-            return np.zeros((n, 0)), np.zeros((n, 0)), np.zeros((n, 0, k))
-        p, rate = self.q[:n, 3:7], self.v[:n, 3:7]
-        jacobian = np.zeros((n, 1, k))
-        jacobian[:, 0, 3:7] = p
-        return 0.5 * (np.sum(p * p, 1, keepdims=True) - 1.0), np.sum(p * rate, 1, keepdims=True), jacobian
-
 
 class ModalSide(TurnedSide):
     """A port of such a body, or what is fixed to it, as it stands now."""
@@ -145,19 +116,10 @@ class ModalSide(TurnedSide):
         body: ModalBody = stack.bodies[name]
         super().__init__(stack, name, port, body.port_weights(port.port))
         d, q = len(self.position), self._q
+        self.part, self._place = (self._weights[1],), self.position
         unbent = np.array([self._local(body, axis, q) for axis in np.eye(d)]).T  # where axes of the port are now
-        self._back = np.linalg.inv(body.rotation(q) @ unbent)
+        self._turn = np.linalg.inv(body.rotation(q) @ unbent).T
 
     def _local(self, body: ModalBody, arm: Array, q: Array) -> Array:
         place, modes = body.local(np.array([0.0, self._weights[1], *arm]))
         return np.asarray(place + q[len(q) - body.modes :] @ modes)
-
-    def point(self, x: Array) -> Mark:
-        """The point that stands at `x`, fixed to the port."""
-        if x is self.position or np.array_equal(x, self.position):
-            return Mark(self._weights, np.array(x, float))  # the port itself, to the last bit
-        return Mark(np.array([1.0, self._weights[1], *(self._back @ (x - self.position))]), np.array(x, float))
-
-    def direction(self, u: Array) -> Mark:
-        """The direction along the unit vector `u`, fixed to the port."""
-        return Mark(np.array([0.0, self._weights[1], *(self._back @ u)]), np.array(u, float))

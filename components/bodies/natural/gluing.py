@@ -16,6 +16,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from components.bodies.across_step import directions_across, mixed_inertia
 from components.bodies.natural.compliance import answer_of, axes_of
 from components.bodies.natural.kernels import (
     accelerate_freely,
@@ -35,7 +36,7 @@ from modular.blocks import like, shaped
 from modular.elements import STEP, Array
 from modular.kernel import kernel
 from modular.lane_rows import fetch, fetch_slot, gather, gather_one, indices, indices_slot, scatter, store
-from modular.lanes import LANES, given, lanes, larger, share, unfit
+from modular.lanes import LANES, lanes, larger, share, unfit
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
@@ -276,34 +277,13 @@ def respond_ahead_loop(start: int, stop: int, bodies: View, elements: View) -> i
             spin_ahead = spin
             axes_of(axes, spin, q, turns)
             axes_of(axes, spin, ahead, turned)
-            # (t x r) . (t' x r') = (t . t') (r . r') - (t . r') (r . t')
-            for k in range(3):
-                for m in range(3):
-                    value = 0.0 * spin
-                    for b in range(3):
-                        value += turns[k, b] * turned[m, b] * trace
-                        for c in range(3):
-                            value -= turned[m, b] * mixed[b, c] * turns[k, c]
-                    n_matrix[k, m] = value
+            mixed_inertia(turns, turned, mixed, trace, n_matrix)
             if count == 2:  # nothing turns a rod about its line: leave that out
                 gather(bodies.gram, makes, gram)
                 for k in range(3):
                     for m in range(3):
                         n_matrix[k, m] += (q[1, k] - q[0, k]) * (ahead[1, m] - ahead[0, m]) / gram[0, 0]
-            determinant = 0.0 * spin
-            for k in range(3):
-                k1, k2 = (k + 1) % 3, (k + 2) % 3
-                for m in range(3):
-                    m1, m2 = (m + 1) % 3, (m + 2) % 3
-                    inverse[m, k] = n_matrix[k1, m1] * n_matrix[k2, m2] - n_matrix[k1, m2] * n_matrix[k2, m1]
-                determinant += n_matrix[k, 0] * inverse[0, k]
-            # t' N^-1: the directions that stand for those before
-            for k in range(3):
-                for c in range(3):
-                    value = 0.0 * spin
-                    for m in range(3):
-                        value += inverse[m, k] * turned[m, c]
-                    turns[k, c] = given(determinant, value / determinant)
+            directions_across(n_matrix, turned, inverse, turns)
         for k in range(most(bodies.numbers, n, stop)):
             fetch_slot(bodies.weights, k, n, stop, weights)
             combine(weights, ahead, point)

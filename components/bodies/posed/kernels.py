@@ -15,22 +15,22 @@ the predicted velocity lags behind by half a step.
 
 from __future__ import annotations
 
-from math import cos, isfinite, sin
+from math import cos, sin, sqrt
 from typing import Any
 
-from components.bodies.scheme import BETA, DAMPING, EXTRA_GYROSCOPIC_ROUNDS, GAMMA, STIFFNESS, inward, step_of
+from components.bodies.newmark_loops import Showing, finite, newmark_loops, newmark_step
+from components.bodies.scheme import DAMPING, EXTRA_GYROSCOPIC_ROUNDS, GAMMA, STIFFNESS, inward
 from modular.blocks import room, shaped
-from modular.elements import STEP, Array
+from modular.elements import Array
+from modular.flat_rows import width_of
 from modular.kernel import kernel
 from modular.lanes import types
-from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 SPACE = 7  # coordinates of a body in space
 
-states = shaped(types.float64, lambda q: [q] * 3)
-square = {3: (2, 2), SPACE: (3, 3)}
-turns = shaped(types.float64, lambda q: [square[q[0]], square[q[0]], square[q[0]]])
+turns = shaped(types.float64, lambda gravity: [(gravity[0], gravity[0])] * 3)
+sums = shaped(types.float64, lambda gravity: [gravity, (2 * gravity[0] - 3,)])  # a force, and a torque or a spin
 
 
 # --- places ------------------------------------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ def square_of(q: Array) -> float:
 @kernel
 def rotation(q: Array, turn: Array) -> None:
     """R: its columns are the axes of the body."""
-    if q.shape[0] == SPACE:
+    if turn.shape[0] == 3:
         s, x, y, z = q[3], q[4], q[5], q[6]
         turn[0, 0] = s * s + x * x - y * y - z * z
         turn[1, 1] = s * s - x * x + y * y - z * z
@@ -66,7 +66,7 @@ def rotation(q: Array, turn: Array) -> None:
 @kernel
 def rotation_rate(q: Array, v: Array, rate: Array) -> None:
     """dR/dt."""
-    if q.shape[0] == SPACE:
+    if rate.shape[0] == 3:
         s, x, y, z = q[3], q[4], q[5], q[6]
         ds, dx, dy, dz = v[3], v[4], v[5], v[6]
         ss, xx, yy, zz = 2.0 * s * ds, 2.0 * x * dx, 2.0 * y * dy, 2.0 * z * dz
@@ -90,7 +90,7 @@ def rotation_rate(q: Array, v: Array, rate: Array) -> None:
 def rotation_bend(q: Array, v: Array, a: Array, turn: Array, bend: Array) -> None:
     """d2R/dt2; `turn` is spoilt."""
     rotation_rate(q, a, bend)
-    if q.shape[0] == SPACE:  # R is a square of p
+    if turn.shape[0] == 3:  # R is a square of p
         rotation(v, turn)
         share = 2.0
     else:
@@ -112,46 +112,55 @@ def put_together(weights: Array, place: Array, turn: Array, shown: Array) -> Non
 
 
 @kernel
-def show_places(bodies: View, elements: View, n: int, q: Array, turn: Array) -> None:
+def put_together_ahead(weights: Array, v: Array, a: Array, h: float, rate: Array, bend: Array, shown: Array) -> None:
+    """What its rate would be after h with the present acceleration: x' + h x''."""
+    for c in range(rate.shape[0]):
+        value = weights[0] * (v[c] + h * a[c])
+        for j in range(rate.shape[0]):
+            value += (rate[c, j] + h * bend[c, j]) * weights[1 + j]
+        shown[c] = value
+
+
+@kernel
+def show_places(bodies: View, elements: View, n: int, q: Array) -> None:
     """Show where the elements of a body are."""
+    turn, _, _ = turns(bodies.gravity)
     rotation(q, turn)
     for k in range(bodies.numbers[n]):
         put_together(bodies.weights[n, k], q, turn, elements.position[bodies.attached[n, k]])
 
 
 @kernel
-def show_rates(bodies: View, n: int, q: Array, v: Array, turn: Array, column: View) -> None:
+def show_rates(bodies: View, n: int, q: Array, v: Array, column: View) -> None:
     """Show how fast they are."""
-    rotation_rate(q, v, turn)
+    rate, _, _ = turns(bodies.gravity)
+    rotation_rate(q, v, rate)
     for k in range(bodies.numbers[n]):
-        put_together(bodies.weights[n, k], v, turn, column[bodies.attached[n, k]])
+        put_together(bodies.weights[n, k], v, rate, column[bodies.attached[n, k]])
 
 
 @kernel
-def show_rates_ahead(
-    bodies: View, n: int, q: Array, v: Array, a: Array, h: float, blocks: tuple[Array, ...], column: View
-) -> None:
-    """Show how fast they would be if each went on for h with its present acceleration: x' + h x''."""
-    turn, rate, bend = blocks
-    d = turn.shape[0]
+def show_rates_ahead(bodies: View, n: int, q: Array, v: Array, a: Array, h: float, column: View) -> None:
+    """Show how fast they would be if each went on for h with its present acceleration."""
+    turn, rate, bend = turns(bodies.gravity)
     rotation_rate(q, v, rate)
     rotation_bend(q, v, a, turn, bend)
     for k in range(bodies.numbers[n]):
-        weights, shown = bodies.weights[n, k], column[bodies.attached[n, k]]
-        for c in range(d):
-            value = weights[0] * (v[c] + h * a[c])
-            for j in range(d):
-                value += (rate[c, j] + h * bend[c, j]) * weights[1 + j]
-            shown[c] = value
+        put_together_ahead(bodies.weights[n, k], v, a, h, rate, bend, column[bodies.attached[n, k]])
+
+
+SHOWING = Showing(show_places, show_rates, show_rates_ahead)
 
 
 # --- forces ------------------------------------------------------------------------------------------------------------
 
 
 @kernel
-def collect(bodies: View, elements: View, n: int, turn: Array, push: Array, torque: Array) -> None:
+def collect(bodies: View, elements: View, n: int, q: Array, push: Array, torque: Array) -> None:
     """Forces on the elements become a force at the mass centre and a torque in the axes of the body, in the order of attaching."""
+    turn, _, _ = turns(bodies.gravity)
     d = turn.shape[0]
+    rotation(q, turn)
     for c in range(d):
         push[c] = 0.0
     for c in range(torque.shape[0]):
@@ -179,9 +188,6 @@ def turned(weights: Array, force: Array, turn: Array, torque: Array) -> None:
         torque[0] += weights[1] * second - weights[2] * first
 
 
-sums = shaped(types.float64, lambda q: [(square[q[0]][0],), (1 if q[0] == 3 else 3,), square[q[0]]])
-
-
 @kernel
 def spin_of(q: Array, v: Array, spin: Array) -> None:
     """Omega, 2 Im(p^-1 p') |p|^2: the angular velocity in the axes of the body."""
@@ -189,6 +195,15 @@ def spin_of(q: Array, v: Array, spin: Array) -> None:
     spin[0] = 2.0 * (-x * v[3] + s * v[4] + z * v[5] - y * v[6])
     spin[1] = 2.0 * (-y * v[3] - z * v[4] + s * v[5] + x * v[6])
     spin[2] = 2.0 * (-z * v[3] + y * v[4] - x * v[5] + s * v[6])
+
+
+@kernel
+def spin_at(q: Array, v: Array, spin: Array) -> None:
+    """Omega, in the plane the one number of it."""
+    if spin.shape[0] == 3:
+        spin_of(q, v, spin)
+    else:
+        spin[0] = v[2]
 
 
 @kernel
@@ -202,16 +217,37 @@ def by_spin(q: Array, along: float, spin: Array, v: Array) -> None:
 
 
 @kernel
+def turn_by(q: Array, spin: Array, v: Array) -> None:
+    """Rates of the coordinates that turn, from the spin; a quaternion keeps its length."""
+    if spin.shape[0] == 3:
+        by_spin(q, 0.0, spin, v)
+    else:
+        v[2] = spin[0]
+
+
+@kernel
+def times(q: Array, way: Array, made: Array) -> None:
+    """p way, its length made 1."""
+    s, x, y, z = q[3], q[4], q[5], q[6]
+    made[3] = s * way[0] - x * way[1] - y * way[2] - z * way[3]
+    made[4] = s * way[1] + x * way[0] + y * way[3] - z * way[2]
+    made[5] = s * way[2] + y * way[0] + z * way[1] - x * way[3]
+    made[6] = s * way[3] + z * way[0] + x * way[2] - y * way[1]
+    size = 1.0 / sqrt(square_of(made))
+    for c in range(3, SPACE):
+        made[c] *= size
+
+
+@kernel
 def accelerate(bodies: View, elements: View, n: int, dt: float, q: Array, v: Array, now: Array, a: Array) -> None:
     """Accelerations at q under the forces on the elements; v is the predicted velocity, `now` the newer one, v + dt a.
 
     What whirls is asked again with the velocities that the answer leads to (scheme.py).
     """
-    push, torque, turn = sums(q)
+    push, torque = sums(bodies.gravity)
     make = bodies.make[n]
     mass, inertia = bodies.kilograms[make], bodies.inertia[make]
-    rotation(q, turn)
-    collect(bodies, elements, n, turn, push, torque)
+    collect(bodies, elements, n, q, push, torque)
     for c in range(push.shape[0]):
         a[c] = push[c] / mass + bodies.gravity[c]
     if q.shape[0] == SPACE:
@@ -262,124 +298,17 @@ def bend_along(gains: Array, dt: float, size: float, rate: float, square_rate: f
 
 
 @kernel
-def predict(q: Array, v: Array, a: Array, dt: float, gains: Array, q_new: Array, v_new: Array, now: Array) -> None:
-    """Predict (II.44 with the unknown acceleration left out), and v + dt a."""
-    for i in range(q.shape[0]):
-        q_new[i] = q[i] + dt * v[i] + (0.5 - gains[BETA]) * dt * dt * a[i]
-        v_new[i] = v[i] + (1.0 - gains[GAMMA]) * dt * a[i]
-        now[i] = v[i] + dt * a[i]
-
-
-@kernel
-def show_predicted(bodies: View, elements: View, n: int, q_new: Array, v_new: Array, turn: Array) -> None:
-    """Show predicted places and rates; q_new is spoilt.
-
-    Predicted velocities are those of half a step before, so elements are as fast as where the body was then. Further on arms have
-    turned, and sides of a joint that move alike would seem to part, to first order: a damper would take what nobody loses.
-    """
-    show_places(bodies, elements, n, q_new, turn)
-    step_back(q_new, v_new, step_of(bodies, elements), bodies.gains)
-    show_rates(bodies, n, q_new, v_new, turn, elements.velocity)
-
-
-@kernel
-def step_back(q: Array, v: Array, dt: float, gains: Array) -> None:
-    """From the predicted place to where the predicted velocity was reached."""
-    for i in range(q.shape[0]):
-        q[i] -= gains[GAMMA] * dt * v[i]
-
-
-@loop
-def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Predict and show the predicted elements."""
-    q_new, v_new, now = states(bodies.q)
-    turn, _, _turn = turns(bodies.q)
-    dt = step_of(bodies, elements)
-    for n in range(start, stop):
-        predict(bodies.q[n], bodies.v[n], bodies.a[n], dt, bodies.gains, q_new, v_new, now)
-        show_predicted(bodies, elements, n, q_new, v_new, turn)
-    return NO_FAILED_ROW
-
-
-@loop
-def show_end_velocity_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Show the velocities x' + dt x'' of the elements: for forces that depend on velocity, and for reactions of glued joints."""
-    blocks = turns(bodies.q)
-    for n in range(start, stop):
-        show_rates_ahead(
-            bodies, n, bodies.q[n], bodies.v[n], bodies.a[n], elements.clock[STEP], blocks, elements.current_velocity
-        )
-    return NO_FAILED_ROW
-
-
-@kernel
-def correct(bodies: View, elements: View, n: int, q_new: Array, v_new: Array, now: Array) -> bool:
-    """Local solve and correction (II.44) of one body; whether it went wrong."""
-    q, v, a = bodies.q[n], bodies.v[n], bodies.a[n]
-    dt, gains = step_of(bodies, elements), bodies.gains
-    predict(q, v, a, dt, gains, q_new, v_new, now)
-    accelerate(bodies, elements, n, dt, q_new, v_new, now, a)
-    for i in range(q.shape[0]):
-        v[i] = v_new[i] + gains[GAMMA] * dt * a[i]
-        q[i] = q_new[i] + gains[BETA] * dt * dt * a[i]
-    return unsound(q, v)
-
-
-@kernel
-def unsound(q: Array, v: Array) -> bool:
+def unsound(bodies: View, n: int, q: Array, v: Array) -> bool:
     """Whether a number is none any more, or a quaternion far from 1."""
-    total = 0.0
-    for i in range(q.shape[0]):
-        total += 0.0 * q[i] + 0.0 * v[i]
-    wrong = not isfinite(total)
-    if q.shape[0] == SPACE:
-        wrong = wrong or abs(square_of(q) - 1.0) > 0.5
-    return wrong
+    return not finite(width_of(bodies.q), q, v) or (bodies.gravity.shape[0] == 3 and far_from_unit(q))
 
 
-@loop
-def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Local solve, correction, corrected velocities of the elements; the first row that went wrong, or -1."""
-    q_new, v_new, now = states(bodies.q)
-    turn, _, _turn = turns(bodies.q)
-    wrong = NO_FAILED_ROW
-    for n in range(start, stop):
-        if correct(bodies, elements, n, q_new, v_new, now) and wrong < 0:
-            wrong = n
-        show_rates(bodies, n, bodies.q[n], bodies.v[n], turn, elements.velocity)
-    return wrong
+@kernel
+def far_from_unit(q: Array) -> bool:
+    """Whether that is no turning any more."""
+    return abs(square_of(q) - 1.0) > 0.5
 
 
-@loop
-def correct_and_predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Correct, then predict for the next tick: the same as both, with the rows at hand once."""
-    q_new, v_new, now = states(bodies.q)
-    turn, _, _turn = turns(bodies.q)
-    dt, wrong = step_of(bodies, elements), NO_FAILED_ROW
-    for n in range(start, stop):
-        if correct(bodies, elements, n, q_new, v_new, now) and wrong < 0:
-            wrong = n
-        q, v = bodies.q[n], bodies.v[n]
-        show_rates(bodies, n, q, v, turn, elements.current_velocity)
-        predict(q, v, bodies.a[n], dt, bodies.gains, q_new, v_new, now)
-        show_predicted(bodies, elements, n, q_new, v_new, turn)
-    return wrong
-
-
-@loop
-def show_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Show the present elements."""
-    turn, _, _turn = turns(bodies.q)
-    for n in range(start, stop):
-        show_places(bodies, elements, n, bodies.q[n], turn)
-        show_rates(bodies, n, bodies.q[n], bodies.v[n], turn, elements.velocity)
-    return NO_FAILED_ROW
-
-
-@loop
-def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Accelerations at the unchanged state."""
-    for n in range(start, stop):
-        v = bodies.v[n]
-        accelerate(bodies, elements, n, 0.0, bodies.q[n], v, v, bodies.a[n])
-    return NO_FAILED_ROW
+predict_loop, show_end_velocity_loop, correct_loop, correct_and_predict_loop, show_loop, reevaluate_loop = (
+    newmark_loops(__name__, SHOWING, *newmark_step(SHOWING, accelerate, unsound))
+)

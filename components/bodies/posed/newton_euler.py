@@ -14,7 +14,7 @@ from components.bodies.natural.rigid_data import check_rigid, named_ports, tenso
 from components.bodies.posed.description import PosedBody
 from components.bodies.posed.quaternions import product, spinning
 from components.bodies.posed.stack import PosedBodies
-from components.bodies.short_sums import dot
+from components.bodies.posed.whole import given_motion
 from modular.body import Body
 from modular.component import Component
 from modular.elements import Array
@@ -156,20 +156,12 @@ class NewtonEulerBody(PosedBody):
     @property
     def initial_velocity(self) -> Array:
         """Their rates at the start."""
-        d, q = self.dimension, self.start
-        linear = np.zeros(d) if self.velocity is None else np.asarray(self.velocity, float)
-        turning = np.zeros(2 * d - 3) if self.angular_velocity is None else np.ravel(self.angular_velocity)
-        if d == 2:
-            return np.concatenate([linear, turning])
-        return np.concatenate([linear, 0.5 * (turning @ self.own_axes) @ spinning(q[3:])])
+        linear, spin = given_motion(self)
+        if self.dimension == 2:
+            return np.concatenate([linear, spin])
+        return np.concatenate([linear, 0.5 * (spin @ self.own_axes) @ spinning(self.start[3:])])
 
     # --- what a record of states says ----------------------------------------------------------------------------------
-
-    def spin(self, q: Array, v: Array) -> Array:
-        """Angular velocity in the axes of the body [rad/s], (..., 3) or (..., 1)."""
-        if self.dimension == 2:
-            return np.asarray(v[..., 2:])
-        return np.asarray(2.0 * np.einsum("...ic,...c->...i", spinning(q[..., 3:]), v[..., 3:]))
 
     def off_axis(self, q: Array, v: Array) -> Array | None:
         """Beside the fastest of its turns about the principal axes: free ones are a composition of exact turns about each.
@@ -190,26 +182,6 @@ class NewtonEulerBody(PosedBody):
         d = self.dimension
         turning = np.sum(self.principal_inertia * self.spin(q, v) ** 2, axis=-1)
         return np.asarray(0.5 * self.mass * np.sum(v[..., :d] ** 2, axis=-1) + 0.5 * turning)
-
-    def potential_energy(self, q: Array, gravity: Array) -> Array:
-        """In uniform gravity [J], zero at the origin of the world, shape (...)."""
-        return np.asarray(-self.mass * dot(q[..., : self.dimension], gravity))
-
-    def momentum(self, q: Array, v: Array) -> Array:
-        """Linear momentum [kg m/s], shape (..., dimension)."""
-        return np.asarray(self.mass * v[..., : self.dimension])
-
-    def mass_centre(self, q: Array) -> Array:
-        """Position of the mass centre [m], shape (..., dimension)."""
-        return np.asarray(q[..., : self.dimension])
-
-    def internal_violation(self, q: Array) -> Array:
-        """(p . p - 1) / 2 in space, (..., 1); nothing in the plane, (..., 0)."""
-        return np.asarray(0.5 * (np.sum(q[..., 3:] ** 2, axis=-1, keepdims=True) - 1.0)[..., : self.dimension - 2])
-
-    def internal_violation_rate(self, q: Array, v: Array) -> Array:
-        """Its time derivative."""
-        return np.asarray(np.sum(q[..., 3:] * v[..., 3:], axis=-1, keepdims=True)[..., : self.dimension - 2])
 
     # --- equations of Lagrange -------------------------------------------------------------------------------------------
 

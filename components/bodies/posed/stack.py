@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from components.bodies.body_stack import BodyStack
-from components.bodies.natural.compliance import bound_demands_flat_loop, bound_demands_loop
+from components.bodies.natural.compliance import bound_demands_flat_loop
 from components.bodies.posed import gluing, kernels
 from components.bodies.posed.by_body import ImpulseByBody
-from components.bodies.trial_step import TRIAL_STEP
-from modular.body import Body
 from modular.elements import Array
-from modular.loop import loops_of
 from modular.naming import Naming
 from modular.port import PortName
-from modular.shared_constants import group_equal
 from modular.side import Mark, Side
 
 if TYPE_CHECKING:
@@ -40,23 +36,18 @@ class PosedBodies(ImpulseByBody):
         super().__init__((coordinates,), dimension, 1 + dimension, capacity, width)
         self.common("kilograms")
         self.common("inertia", turning)
-        self.loops = TRIAL_STEP | loops_of(kernels, gluing)
-        self.loops["respond_freely"] = gluing.respond_loop
-        self.loops["bound_demands"] = bound_demands_flat_loop if dimension == 2 else bound_demands_loop
+        self.take_loops(kernels, gluing)
+        if dimension == 2:
+            self.loops["bound_demands"] = bound_demands_flat_loop
         self.fold(*self.together[0])
 
-    def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
-        """Take bodies in, in their initial state."""
-        members = cast("list[NewtonEulerBody]", list(bodies))
-        super().add_many(names, bodies)
-        rows = self.add_rows(names)
-        self.q[rows] = [body.start for body in members]
-        self.v[rows] = [body.initial_velocity for body in members]
-        firsts, which = group_equal([(body.mass, body.principal_inertia.tobytes()) for body in members])
-        makes = self.add_shared_rows(np.bincount(which))
-        self.make[rows] = makes[which]
-        self.kilograms[makes] = [members[k].mass for k in firsts]
-        self.inertia[makes] = [members[k].principal_inertia for k in firsts]
+    def start_of(self, body: NewtonEulerBody) -> tuple[Array, Array]:
+        """Coordinates and rates of a body at the start."""
+        return body.start, body.initial_velocity
+
+    def constants_of(self, body: NewtonEulerBody) -> Mapping[str, Any]:
+        """Its mass and its principal inertia."""
+        return {"kilograms": body.mass, "inertia": body.principal_inertia}
 
     def side(self, name: str, port: PortName) -> Side:
         """A port as a joint sees it now."""
@@ -80,17 +71,6 @@ class PosedBodies(ImpulseByBody):
         labels = ["inertia"] if len(self.gravity) == 2 else ["inertia_1", "inertia_2", "inertia_3"]
         inertia = [symbol(label, value) for label, value in zip(labels, body.principal_inertia, strict=True)]
         return {}, {"mass": symbol("mass", body.mass), "principal_inertia": np.array(inertia, object)}
-
-    def closure(self) -> tuple[Array, Array, Array]:
-        """The quaternion's length: error, rate and Jacobian; nothing in the plane."""
-        n, k = self.count, self.q.shape[1]
-        q, v = self.q[:n], self.v[:n]
-        if k == 3:
-            return np.zeros((n, 0)), np.zeros((n, 0)), np.zeros((n, 0, k))
-        p = q[:, 3:]
-        jacobian = np.zeros((n, 1, k))
-        jacobian[:, 0, 3:] = p
-        return (0.5 * (np.sum(p * p, 1) - 1.0))[:, None], np.sum(p * v[:, 3:], 1)[:, None], jacobian
 
 
 class TurnedSide(Side):
@@ -122,11 +102,14 @@ class TurnedSide(Side):
         """The material point that stands at `x`, of what has the port."""
         if x is self.position or np.array_equal(x, self.position):
             return Mark(self._weights, np.array(x, float))  # the port itself, to the last bit
-        return Mark(np.array([1.0, *self.part, *((x - self._place) @ self._turn)]), np.array(x, float))
+        return self._mark(1.0, (x - self._place) @ self._turn, x)
 
     def direction(self, u: Array) -> Mark:
         """The direction along the unit vector `u`, fixed to what has the port."""
-        return Mark(np.array([0.0, *self.part, *(u @ self._turn)]), np.array(u, float))
+        return self._mark(0.0, u @ self._turn, u)
+
+    def _mark(self, share: float, arm: Array, value: Array) -> Mark:
+        return Mark(np.array([share, *self.part, *arm]), np.array(value, float))
 
     @property
     def directions(self) -> Array:

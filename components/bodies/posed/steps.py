@@ -2,9 +2,9 @@
 
 from components.bodies.posed import kernels
 from components.bodies.posed.gluing import respond_loop
-from components.bodies.substeps import VECTOR, in_steps
+from components.bodies.substeps import in_steps
 
 predict_in_steps, correct_in_steps, correct_and_predict_in_steps, show_end_velocity_in_steps, respond_in_steps = in_steps(
-    __name__, VECTOR, predict=kernels.predict_loop, correct=kernels.correct_loop, show_end_velocity=kernels.show_end_velocity_loop,
+    __name__, predict=kernels.predict_loop, correct=kernels.correct_loop, show_end_velocity=kernels.show_end_velocity_loop,
     show=kernels.show_loop, reevaluate=kernels.reevaluate_loop, respond=respond_loop,
 )  # fmt: skip

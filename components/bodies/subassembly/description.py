@@ -12,7 +12,6 @@ from components.bodies.identity_cache import cached_by_identity
 from components.bodies.natural.rod import Rod
 from components.bodies.posed.newton_euler import NewtonEulerBody
 from components.bodies.posed.whole import PlacedAndTurned
-from components.bodies.short_sums import dot
 from components.bodies.subassembly.reading import InnerJoint, Parts, is_rigid, ports_of, tree_of
 from components.bodies.subassembly.stack import Subassemblies
 from components.bodies.subassembly.tree import InnerBody, Tree
@@ -174,27 +173,10 @@ class Subassembly(PlacedAndTurned):
         inside = np.einsum("...kca,kab,...kcb->...", rate, tree.moments, rate, optimize=True)
         return np.asarray(0.5 * (tree.kilograms * np.sum(v[..., :d] ** 2, axis=-1) + inside))
 
-    def potential_energy(self, q: Array, gravity: Array) -> Array:
-        """In uniform gravity [J], zero at the origin of the world, shape (...)."""
-        return np.asarray(-self.total_mass * dot(q[..., : self.dimension], gravity))
-
-    def momentum(self, q: Array, v: Array) -> Array:
-        """Linear momentum [kg m/s], shape (..., dimension)."""
-        return np.asarray(self.total_mass * v[..., : self.dimension])
-
-    def mass_centre(self, q: Array) -> Array:
-        """Position of the mass centre of the whole [m], shape (..., dimension)."""
-        return np.asarray(q[..., : self.dimension])
-
-    def internal_violation(self, q: Array) -> Array:
-        """(p . p - 1) / 2 of every quaternion, (..., m): of the whole in space, and of balls inside."""
-        found = [0.5 * (np.sum(q[..., place] ** 2, axis=-1) - 1.0) for place in self.tree.quaternions]
-        return np.stack(found, axis=-1) if found else np.zeros((*q.shape[:-1], 0))
-
-    def internal_violation_rate(self, q: Array, v: Array) -> Array:
-        """Its time derivative."""
-        found = [np.sum(q[..., place] * v[..., place], axis=-1) for place in self.tree.quaternions]
-        return np.stack(found, axis=-1) if found else np.zeros((*q.shape[:-1], 0))
+    @property
+    def quaternions(self) -> list[slice]:
+        """Of the whole in space, and of balls inside."""
+        return self.tree.quaternions
 
     # --- changed while it moves ----------------------------------------------------------------------------------------
 

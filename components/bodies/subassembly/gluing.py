@@ -216,34 +216,52 @@ def find_places(bodies: View, n: int, h: float, q: Array, ahead: Array) -> bool:
     return False
 
 
+@kernel
+def stand(bodies: View, elements: View, n: int, q: Array, v: Array) -> None:
+    """Links are placed and move, the mass matrix is factorised, and forces stand as what they are to the speeds."""
+    place_links(bodies, n, q)
+    factorise_mass(bodies, n)
+    collect(bodies, elements, n, bodies.pull[n])
+    pass_down(bodies, n, PUSHED)
+    read_speeds(bodies, n, q, v, SPEED)
+    travel(bodies, n, SPEED)
+
+
+@kernel
+def add_pull(bodies: View, n: int, share: float, falling: float, before: Array, after: Array) -> None:
+    """The mass centre under forces and `falling` weight, for a while; after an impulse for 1."""
+    for c in range(bodies.gravity.shape[0]):
+        pull = bodies.pull[n, c] / bodies.kilograms[bodies.make[n]]
+        after[c] = before[c] + share * (pull + falling * bodies.gravity[c])
+
+
+@kernel
+def show_speeds(bodies: View, n: int, q: Array, v: Array, column: View) -> None:
+    """Rates of the coordinates from the speeds, and what elements show of them."""
+    write_rates(bodies, n, q, SPEED, v)
+    read_speeds(bodies, n, q, v, SPEED)  # as whoever shows this state will
+    travel(bodies, n, SPEED)
+    show_rates(bodies, n, v, column)
+
+
 @loop
 def drift_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Half a kick and the way that it leads; the first body that found no way, or -1."""
     h, lost = elements.clock[STEP], NO_FAILED_ROW
     for n in range(start, stop):
-        make, q, v, ahead, half = bodies.make[n], bodies.q[n], bodies.v[n], bodies.ahead[n], bodies.half[n]
-        push = bodies.pull[n]
-        place_links(bodies, n, q)
-        factorise_mass(bodies, n)
-        collect(bodies, elements, n, push)
-        pass_down(bodies, n, PUSHED)
-        read_speeds(bodies, n, q, v, SPEED)
-        travel(bodies, n, SPEED)
+        q, v, ahead, half = bodies.q[n], bodies.v[n], bodies.ahead[n], bodies.half[n]
+        stand(bodies, elements, n, q, v)
         show_rates(bodies, n, v, elements.velocity_before)
         led = kick_in_place(bodies, n, h)
-        for c in range(push.shape[0]):
-            half[c] = v[c] + 0.5 * h * (push[c] / bodies.kilograms[make] + bodies.gravity[c])
+        add_pull(bodies, n, 0.5 * h, 1.0, v, half)
         travel(bodies, n, SPEED)
         show_rates(bodies, n, half, elements.velocity)
         exclude_flight(bodies, elements, n, 1.0)
         led = find_places(bodies, n, h, q, ahead) and led
-        for c in range(push.shape[0]):
+        for c in range(bodies.gravity.shape[0]):
             ahead[c] = q[c] + h * half[c]
-        write_rates(bodies, n, ahead, SPEED, half)
-        read_speeds(bodies, n, ahead, half, SPEED)  # as whoever shows this state will
-        travel(bodies, n, SPEED)
         show_places(bodies, elements, n, ahead)
-        show_rates(bodies, n, half, elements.velocity)
+        show_speeds(bodies, n, ahead, half, elements.velocity)
         exclude_flight(bodies, elements, n, -1.0)
         if not led and lost < 0:
             lost = n
@@ -255,31 +273,15 @@ def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """The other half of the kick; the first body that went wrong, or -1."""
     h, wrong = elements.clock[STEP], NO_FAILED_ROW
     for n in range(start, stop):
-        make, q, v, half, push, u = (
-            bodies.make[n],
-            bodies.q[n],
-            bodies.v[n],
-            bodies.half[n],
-            bodies.pull[n],
-            bodies.speeds[n],
-        )
-        place_links(bodies, n, q)
-        factorise_mass(bodies, n)
-        collect(bodies, elements, n, push)
-        pass_down(bodies, n, PUSHED)
-        read_speeds(bodies, n, q, half, SPEED)
-        travel(bodies, n, SPEED)
+        q, v, half, u = bodies.q[n], bodies.v[n], bodies.half[n], bodies.speeds[n]
+        stand(bodies, elements, n, q, half)
         gather_momenta(bodies, n, WANTED)
         add_turning(bodies, n, h, 1.0, SPEED, WANTED)
         for i in range(int(bodies.sizes[SPEEDS])):
             u[i, WANTED] = u[i, MOMENTUM] + 0.5 * h * (u[i, WANTED] + u[i, PUSHED])
         solve(bodies, n, WANTED, SPEED)
-        for c in range(push.shape[0]):
-            v[c] = half[c] + 0.5 * h * (push[c] / bodies.kilograms[make] + bodies.gravity[c])
-        write_rates(bodies, n, q, SPEED, v)
-        read_speeds(bodies, n, q, v, SPEED)  # as whoever shows this state will
-        travel(bodies, n, SPEED)
-        show_rates(bodies, n, v, elements.velocity)
+        add_pull(bodies, n, 0.5 * h, 1.0, half, v)
+        show_speeds(bodies, n, q, v, elements.velocity)
         if unsound(bodies, n, q, v) and wrong < 0:
             wrong = n
     return wrong
@@ -289,21 +291,13 @@ def kick_loop(start: int, stop: int, bodies: View, elements: View) -> int:
 def apply_impulse_loop(start: int, stop: int, bodies: View, elements: View) -> int:
     """Velocities after impulses on the elements."""
     for n in range(start, stop):
-        make, q, v, push, u = bodies.make[n], bodies.q[n], bodies.v[n], bodies.pull[n], bodies.speeds[n]
-        place_links(bodies, n, q)
-        factorise_mass(bodies, n)
-        collect(bodies, elements, n, push)
-        pass_down(bodies, n, PUSHED)
-        read_speeds(bodies, n, q, v, SPEED)
+        q, v, u = bodies.q[n], bodies.v[n], bodies.speeds[n]
+        stand(bodies, elements, n, q, v)
         solve(bodies, n, PUSHED, NEXT)
         for i in range(int(bodies.sizes[SPEEDS])):
             u[i, SPEED] += u[i, NEXT]
-        for c in range(push.shape[0]):
-            v[c] += push[c] / bodies.kilograms[make]
-        write_rates(bodies, n, q, SPEED, v)
-        read_speeds(bodies, n, q, v, SPEED)  # as whoever shows this state will
-        travel(bodies, n, SPEED)
-        show_rates(bodies, n, v, elements.velocity)
+        add_pull(bodies, n, 1.0, 0.0, v, v)
+        show_speeds(bodies, n, q, v, elements.velocity)
     return NO_FAILED_ROW
 
 

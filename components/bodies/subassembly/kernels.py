@@ -18,18 +18,9 @@ How many links there are is told by the stack, not by the layout: one machine co
 
 from __future__ import annotations
 
-from math import isfinite
-
-from components.bodies.scheme import BETA, GAMMA, step_of
-from components.bodies.subassembly.dynamics import (
-    accelerate,
-    compose,
-    pass_down,
-    put_together,
-    resist,
-)
+from components.bodies.newmark_loops import Showing, finite, in_columns, newmark_loops, newmark_step
+from components.bodies.subassembly.dynamics import accelerate, compose, pass_down, put_together, resist
 from components.bodies.subassembly.kinematics import (
-    COORDINATES,
     LINEAR,
     LINKS,
     NEXT,
@@ -47,22 +38,13 @@ from components.bodies.subassembly.kinematics import (
     travel,
 )
 from modular.blocks import room
-from modular.elements import STEP, Array
+from modular.elements import Array
+from modular.flat_rows import width_of
 from modular.kernel import kernel
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
-# --- predict and correct -----------------------------------------------------------------------------------------------
-
-
-@kernel
-def predict(bodies: View, n: int, dt: float) -> None:
-    """Predict (II.44 with the unknown acceleration left out), and v + dt a."""
-    q, v, a, gains = bodies.q[n], bodies.v[n], bodies.a[n], bodies.gains
-    for i in range(int(bodies.sizes[COORDINATES])):
-        bodies.next_q[n, i] = q[i] + dt * v[i] + (0.5 - gains[BETA]) * dt * dt * a[i]
-        bodies.next_v[n, i] = v[i] + (1.0 - gains[GAMMA]) * dt * a[i]
-        bodies.now[n, i] = v[i] + dt * a[i]
+# --- what it shows -----------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -75,26 +57,17 @@ def read_state(bodies: View, n: int, q: Array, v: Array) -> None:
 
 
 @kernel
-def show_state(bodies: View, elements: View, n: int, q: Array, v: Array) -> None:
-    """Show places and rates."""
-    read_state(bodies, n, q, v)
+def place_and_show(bodies: View, elements: View, n: int, q: Array) -> None:
+    """Show where the elements of a body are."""
+    place_links(bodies, n, q)
     show_places(bodies, elements, n, q)
-    show_rates(bodies, n, v, elements.velocity)
 
 
-@loop
-def predict_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Predict and show the predicted elements."""
-    dt = step_of(bodies, elements)
-    for n in range(start, stop):
-        predict(bodies, n, dt)
-        place_links(bodies, n, bodies.next_q[n])
-        show_places(bodies, elements, n, bodies.next_q[n])
-        for i in range(int(bodies.sizes[COORDINATES])):  # into `now` for a while: posed/kernels.py says why
-            bodies.now[n, i] = bodies.next_q[n, i] - bodies.gains[GAMMA] * dt * bodies.next_v[n, i]
-        read_state(bodies, n, bodies.now[n], bodies.next_v[n])
-        show_rates(bodies, n, bodies.next_v[n], elements.velocity)
-    return NO_FAILED_ROW
+@kernel
+def read_and_show(bodies: View, n: int, q: Array, v: Array, column: View) -> None:
+    """Show how fast they are."""
+    read_state(bodies, n, q, v)
+    show_rates(bodies, n, v, column)
 
 
 @kernel
@@ -164,75 +137,46 @@ def bend_of(motion: Array, k: int, arm: Array, share: float, c: int) -> float:
     return value
 
 
-@loop
-def show_end_velocity_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Show the velocities to which the accelerations lead, x' + dt x'' of the elements where they are."""
-    arm, dt = room((3,)), elements.clock[STEP]
-    for n in range(start, stop):
-        q, v, a = bodies.q[n], bodies.v[n], bodies.a[n]
-        place_links(bodies, n, q)
-        aim(bodies, n)
-        read_speeds(bodies, n, q, v, SPEED)
-        read_bends(bodies, n, q, v, a)
-        travel(bodies, n, SPEED)
-        swing(bodies, n)
-        show_rates(bodies, n, v, elements.current_velocity)
-        for e in range(bodies.numbers[n]):
-            weights, rate = bodies.weights[n, e], elements.current_velocity[bodies.attached[n, e]]
-            k = link_of(bodies, weights)
-            arm_of(weights, bodies.frames[n], k, arm)
-            for c in range(rate.shape[0]):
-                rate[c] += dt * (weights[0] * a[c] + bend_of(bodies.motion[n], k, arm, weights[0], c))
-    return NO_FAILED_ROW
+@kernel
+def show_rates_ahead(bodies: View, n: int, q: Array, v: Array, a: Array, h: float, column: View) -> None:
+    """Show how fast they would be if each went on for h with its present acceleration: x' + h x''."""
+    arm = room((3,))
+    place_links(bodies, n, q)
+    aim(bodies, n)
+    read_speeds(bodies, n, q, v, SPEED)
+    read_bends(bodies, n, q, v, a)
+    travel(bodies, n, SPEED)
+    swing(bodies, n)
+    show_rates(bodies, n, v, column)
+    for e in range(bodies.numbers[n]):
+        weights, rate = bodies.weights[n, e], column[bodies.attached[n, e]]
+        k = link_of(bodies, weights)
+        arm_of(weights, bodies.frames[n], k, arm)
+        for c in range(rate.shape[0]):
+            rate[c] += h * (weights[0] * a[c] + bend_of(bodies.motion[n], k, arm, weights[0], c))
 
 
-@loop
-def correct_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Local solve, correction (II.44), corrected velocities of the elements; the first row that went wrong, or -1."""
-    wrong, dt, gains = NO_FAILED_ROW, step_of(bodies, elements), bodies.gains
-    for n in range(start, stop):
-        q, v, a = bodies.q[n], bodies.v[n], bodies.a[n]
-        predict(bodies, n, dt)
-        accelerate(bodies, elements, n, dt, bodies.next_q[n], bodies.next_v[n], bodies.now[n], a)
-        for i in range(int(bodies.sizes[COORDINATES])):
-            v[i] = bodies.next_v[n, i] + gains[GAMMA] * dt * a[i]
-            q[i] = bodies.next_q[n, i] + gains[BETA] * dt * dt * a[i]
-        if unsound(bodies, n, q, v) and wrong < 0:
-            wrong = n
-        read_state(bodies, n, q, v)
-        show_rates(bodies, n, v, elements.velocity)
-    return wrong
+# --- predict and correct -----------------------------------------------------------------------------------------------
 
 
 @kernel
 def unsound(bodies: View, n: int, q: Array, v: Array) -> bool:
     """Whether a number is none any more, or a quaternion far from 1."""
-    make, total, far = bodies.make[n], 0.0, 0.0
-    for i in range(int(bodies.sizes[COORDINATES])):
-        total += 0.0 * q[i] + 0.0 * v[i]
+    make, far = bodies.make[n], 0.0
     for k in range(int(bodies.sizes[LINKS])):
         if bodies.ball[make, k] == 1:
             at = bodies.coordinate[make, k]
             size = q[at] * q[at] + q[at + 1] * q[at + 1] + q[at + 2] * q[at + 2] + q[at + 3] * q[at + 3]
             far = max(far, abs(size - 1.0))
-    return not isfinite(total) or far > 0.5
+    return not finite(width_of(bodies.q), q, v) or far > 0.5
 
 
-@loop
-def show_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Show the present elements."""
-    for n in range(start, stop):
-        show_state(bodies, elements, n, bodies.q[n], bodies.v[n])
-    return NO_FAILED_ROW
+SHOWING = Showing(place_and_show, read_and_show, show_rates_ahead)
 
-
-@loop
-def reevaluate_loop(start: int, stop: int, bodies: View, elements: View) -> int:
-    """Accelerations at the unchanged state."""
-    for n in range(start, stop):
-        v = bodies.v[n]
-        accelerate(bodies, elements, n, 0.0, bodies.q[n], v, v, bodies.a[n])
-    return NO_FAILED_ROW
+# no loop that corrects and predicts: it is long, and nothing of a tree that is placed anew is at hand for longer
+predict_loop, show_end_velocity_loop, correct_loop, _, show_loop, reevaluate_loop = newmark_loops(
+    __name__, SHOWING, *newmark_step(SHOWING, accelerate, unsound, in_columns)
+)
 
 
 @loop

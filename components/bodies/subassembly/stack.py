@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from components.bodies.body_stack import GLUE, BodyStack
-from components.bodies.natural.compliance import bound_demands_loop
 from components.bodies.posed.by_body import ImpulseByBody
 from components.bodies.posed.quaternions import spinning
 from components.bodies.posed.stack import TurnedSide
 from components.bodies.subassembly import gluing, kernels, kinematics
-from components.bodies.trial_step import TRIAL_STEP
-from modular.body import Body
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
-from modular.loop import loops_of
 from modular.port import PortName
-from modular.shared_constants import group_equal
 from modular.side import Side
 
 if TYPE_CHECKING:
@@ -97,26 +92,16 @@ class Subassemblies(ImpulseByBody):
         self.column("line", dimension + speeds, listed=True)
         self.column("basis", (dimension + speeds) ** 2, listed=True)
         self.column("pull", dimension)
-        self.loops = (
-            TRIAL_STEP
-            | loops_of(kernels, gluing)
-            | {"respond_freely": gluing.respond_loop, "bound_demands": bound_demands_loop}
-        )
+        self.take_loops(kernels, gluing)
         self.fold(*self.together[0])
 
-    def add_many(self, names: Sequence[str], bodies: Sequence[Body]) -> None:
-        """Take bodies in, in their initial state."""
-        members = cast("list[Subassembly]", list(bodies))
-        super().add_many(names, bodies)
-        rows = self.add_rows(names)
-        trees = [body.tree for body in members]
-        self.q[rows] = [tree.start for tree in trees]
-        self.v[rows] = [tree.pace for tree in trees]
-        firsts, which = group_equal([tree.key for tree in trees])
-        makes = self.add_shared_rows(np.bincount(which))
-        self.make[rows] = makes[which]
-        for name in (*TREE, "kilograms"):
-            getattr(self, name)[makes] = [getattr(trees[k], name) for k in firsts]
+    def start_of(self, body: Subassembly) -> tuple[Array, Array]:
+        """Coordinates and rates of all that moves inside at the start."""
+        return body.tree.start, body.tree.pace
+
+    def constants_of(self, body: Subassembly) -> Mapping[str, Any]:
+        """The numbers of its tree."""
+        return {name: getattr(body.tree, name) for name in (*TREE, "kilograms")}
 
     def side(self, name: str, port: PortName) -> Side:
         """A port as a joint sees it now."""
@@ -209,19 +194,6 @@ class Subassemblies(ImpulseByBody):
                 force -= (lower + np.tril(lower, -1).T) @ shrink
             found[row, d:] = force @ self._turning(row)
         return found
-
-    def closure(self) -> tuple[Array, Array, Array]:
-        """The lengths of quaternions: errors, rates and Jacobians; nothing in the plane."""
-        n, k = self.count, self.q.shape[1]
-        places = [self.bodies[name].tree.quaternions for name in self.names]
-        many = len(places[0]) if places else 0
-        error, rate, jacobian = np.zeros((n, many)), np.zeros((n, many)), np.zeros((n, many, k))
-        for row, own in enumerate(places):
-            for m, place in enumerate(own):
-                p = self.q[row, place]
-                error[row, m], rate[row, m] = 0.5 * (p @ p - 1.0), p @ self.v[row, place]
-                jacobian[row, m, place] = p
-        return error, rate, jacobian
 
     def reach(self) -> tuple[Indices, Indices, Array]:
         """Elements served, the rows of their bodies, and their slopes as the bodies stand, (s, d, k)."""

@@ -100,12 +100,6 @@ class Tree:
         return q
 
     @property
-    def key(self) -> tuple[Any, ...]:
-        """All that decides how it moves."""
-        arrays = (self.parent, self.ball, self.axis, self.base, self.rates, self.masses, self.middle, self.inertia)
-        return tuple(array.tobytes() for array in arrays)
-
-    @property
     def moments(self) -> Array:
         """First and second moments of every link about its own beginning, [m, m c; m c^T, E], (links, 4, 4)."""
         found = np.zeros((self.links, 4, 4))
