@@ -276,9 +276,9 @@ class Encounters(Protocol):
     def look(self, elements: Elements, dt: float) -> None:
         """Note where all are, and how far each may go from there."""
 
-    def near(self, times: float = 1.0) -> Indices:
+    def near(self, times: float = 1.0, among: Indices | None = None) -> Indices:
         """Pairs of rows that may meet before one has strayed; or those that come so many times as near, with 0 those that may
-        touch now."""
+        touch now. `among`: of these pairs alone, in whichever order."""
 
 
 @runtime_checkable

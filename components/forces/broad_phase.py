@@ -8,12 +8,15 @@ are much larger than most are held against all.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from modular.elements import Array, Indices
+from modular.kernel import kernel
 
 LARGE = 4.0  # times the median extent: held against all
 MAX_COLUMNS = 1e6  # more are none: then one axis alone is swept
 ROUNDING = 1e-9  # of what there is in all
+PAIRS_OF_A_BOX = 16  # that there is room for at first
 
 
 def overlapping(low: Array, high: Array) -> Indices:
@@ -30,10 +33,14 @@ def overlapping(low: Array, high: Array) -> Indices:
     return np.asarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
 
 
-def meeting(places: Array, ways: Array, half: Array) -> Indices:
-    """Pairs of boxes that overlap at some time, where each goes straight on its way at a speed of its own; half their extents."""
+def meeting(places: Array, ways: Array, half: Array, among: Indices | None = None) -> Indices:
+    """Pairs of boxes that overlap at some time, where each goes straight on its way at a speed of its own; half their extents.
+
+    Of all pairs, or of those that are asked about.
+    """
     ends = places + ways
-    pairs = overlapping(np.minimum(places, ends) - half, np.maximum(places, ends) + half)
+    low, high = np.minimum(places, ends) - half, np.maximum(places, ends) + half
+    pairs = overlapping(low, high) if among is None else among[_overlap(low, high, among)]
     one, other = pairs[:, 0], pairs[:, 1]
     apart, closing, reach = places[one] - places[other], ways[one] - ways[other], half[one] + half[other]
     # whoever does not move along an axis is there always, or never
@@ -44,6 +51,12 @@ def meeting(places: Array, ways: Array, half: Array) -> Indices:
     enter = np.where(still, inside, times.min(axis=0)).max(axis=1, initial=0.0)
     leave = np.where(still, np.inf, times.max(axis=0)).min(axis=1, initial=1.0)
     return np.asarray(pairs[enter <= leave])
+
+
+def _overlap(low: Array, high: Array, pairs: Indices) -> npt.NDArray[np.bool_]:
+    """Which pairs of boxes overlap."""
+    one, other = pairs[:, 0], pairs[:, 1]
+    return np.asarray((low[one] <= high[other]).all(axis=1) & (high[one] >= low[other]).all(axis=1))
 
 
 def passing(apart: Array, closing: Array) -> Array:
@@ -65,8 +78,8 @@ def _swept(low: Array, high: Array) -> Indices:
     if n < 2:
         return np.zeros((0, 2), np.int64)
     spread = low.max(axis=0) - low.min(axis=0)
-    sweep = int(np.argmax(spread))
-    others = [axis for axis in range(low.shape[1]) if axis != sweep]
+    sweep_axis = int(np.argmax(spread))
+    others = [axis for axis in range(low.shape[1]) if axis != sweep_axis]
     width = np.maximum((high - low).max(axis=0), 1e-300)
     counts = [int(min(spread[axis] / width[axis], MAX_COLUMNS)) + 3 for axis in others]  # one more on either side
     if np.prod([float(count) for count in counts]) > MAX_COLUMNS:
@@ -79,25 +92,52 @@ def _swept(low: Array, high: Array) -> Indices:
         strides = [stride * count for stride in strides] + [1]
         column = column * count + place
     # one key for both: columns one behind the other, each as long as all there is along the swept axis
-    along, reach = low[:, sweep] - low[:, sweep].min(), high[:, sweep] - low[:, sweep].min()
-    length = 2.0 * float(reach.max()) + width[sweep]
+    along, reach = low[:, sweep_axis] - low[:, sweep_axis].min(), high[:, sweep_axis] - low[:, sweep_axis].min()
+    length = 2.0 * float(reach.max()) + width[sweep_axis]
     slack = ROUNDING * length
     key = column * length + along
     order = np.argsort(key, kind="stable")
-    ordered = key[order]
-    found = []
-    for shift in _half_of_neighbours(strides):
-        start = np.searchsorted(ordered, (column + shift) * length + along - (width[sweep] if shift else 0.0) - slack)
-        stop = np.searchsorted(ordered, (column + shift) * length + reach + slack, side="right")
-        one = np.repeat(np.arange(n), stop - start)
-        counted = np.arange(len(one)) - np.repeat(np.cumsum(stop - start) - (stop - start), stop - start)
-        other = order[np.repeat(start, stop - start) + counted]
-        meet = (low[one] <= high[other]).all(axis=1) & (high[one] >= low[other]).all(axis=1)
-        meet &= column[other] == column[one] + shift
-        if not shift:  # whoever begins later is found by the other one
-            meet &= (along[one] < along[other]) | ((along[one] == along[other]) & (one < other))
-        found.append(np.stack([one[meet], other[meet]], axis=1))
-    return np.concatenate(found)
+    swept = key[order], order, column, along, reach, low, high
+    shifts, found = np.array(_half_of_neighbours(strides), np.int64), np.zeros((PAIRS_OF_A_BOX * n, 2), np.int64)
+    while True:
+        count = sweep(*swept, shifts, length, float(width[sweep_axis]), slack, found)
+        if count <= len(found):
+            return np.asarray(found[:count])
+        found = np.zeros((count, 2), np.int64)
+
+
+@kernel
+def sweep(
+    keys: Array, order: Indices, column: Indices, along: Array, reach: Array, low: Array, high: Array, shifts: Indices,
+    length: float, width: float, slack: float, found: Indices,
+) -> int:  # fmt: skip
+    """Pairs that overlap, as many as there is room for; how many there are. `shifts`: to columns where others are looked for."""
+    count, n, axes = 0, low.shape[0], low.shape[1]
+    for s in range(shifts.shape[0]):
+        shift = shifts[s]
+        for one in range(n):
+            begin = (column[one] + shift) * length + along[one] - (width if shift != 0 else 0.0) - slack
+            end = (column[one] + shift) * length + reach[one] + slack
+            at, beyond = 0, n
+            while at < beyond:
+                middle = (at + beyond) // 2
+                if keys[middle] < begin:
+                    at = middle + 1
+                else:
+                    beyond = middle
+            while at < n and keys[at] <= end:
+                other = order[at]
+                at += 1
+                meet = column[other] == column[one] + shift
+                if shift == 0:  # whoever begins later is found by the other one
+                    meet = meet and (along[one] < along[other] or (along[one] == along[other] and one < other))
+                for c in range(axes):
+                    meet = meet and low[one, c] <= high[other, c] and high[one, c] >= low[other, c]
+                if meet:
+                    if count < found.shape[0]:
+                        found[count, 0], found[count, 1] = one, other
+                    count += 1
+    return count
 
 
 def _half_of_neighbours(strides: list[int]) -> list[int]:

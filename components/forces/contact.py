@@ -15,16 +15,15 @@ import numpy.typing as npt
 from components.forces.contact_answers import compute_margin_loop, compute_mobility_loop, request_demand_loop
 from components.forces.contact_held import note_free_loop
 from components.forces.contact_law import (
-    apply_recorded_loop,
     contact_loop,
     end_strikes_loop,
-    propose_load_loop,
     strike_together_loop,
 )
 from components.forces.contact_load import CARRYING_SIZE
 from components.forces.contact_meetings import MEETING_SIZE
 from components.forces.contact_packed import PACKED, POINTS
 from components.forces.contact_pair import FIRST, MEMORY
+from components.forces.contact_tried import apply_recorded_loop, propose_load_loop
 from components.forces.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from modular.elements import Array, Elements, Indices
 from modular.errors import ModelError
@@ -204,7 +203,7 @@ class Contacts(ForceStack):
     body: Indices  # on either side: the number of the body whose contacts feel its blows, NOBODY where nothing moves it
     number: Indices  # of the contact: whatever rows they have, blows are found in the same order
     struck: Indices  # 1 where there were impulses in this tick, 2 where they were found together with others
-    again: Indices  # 1 while those act
+    again: Indices  # above 0 while those act
     slow: Array  # slower blows do not bounce [m/s]
     coming: Array  # how fast shapes come together and how near they are, at most [m/s], [m]
     nearing: Array  # how fast those come to which a blow may reach, 0 where it does not
@@ -215,6 +214,7 @@ class Contacts(ForceStack):
     packed: Array  # see contact_packed.py
     home: Indices
     moved: Array
+    swept: Array
     meeting: Array  # see contact_meetings.py, also for those that follow
     ring: Indices
     first_on: Indices
@@ -281,6 +281,7 @@ class Contacts(ForceStack):
         self.column("packed", POINTS, PACKED)
         self.column("home", 2, dtype=np.int64)
         self.column("moved", 2, 6)
+        self.column("swept", 2, 6)
         self.loops = {
             "exert": contact_loop, "strike_together": strike_together_loop, "exert_struck": contact_loop,
             "end_strikes": end_strikes_loop, "account": account_loop,

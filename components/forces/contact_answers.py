@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from components.forces.contact_pair import QUIET, tick_of
 from components.forces.contact_sides import lines_of, pose_of
 from modular.blocks import room, shaped
 from modular.demand_sharing import growth
@@ -11,6 +12,7 @@ from modular.lanes import types
 from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
+UNASKED = -1.0  # in place of velocity per force along one direction, which is never below 0
 scratch_of = shaped(types.float64, lambda demand: [(6, demand[0]), (2, 6, demand[0])])
 
 
@@ -59,14 +61,30 @@ def side_mobility(contacts: View, elements: View, n: int, side: int, pose: Array
     mobility_of(seen, contacts.mobility[n, side])
 
 
-@loop
-def compute_mobility_loop(start: int, stop: int, contacts: View, elements: View) -> int:
-    """How the bodies answer forces now."""
+@kernel
+def find_mobility(contacts: View, elements: View, n: int) -> None:
+    """That of both sides."""
     pose = room((4, 3))
     seen, _ = scratch_of(elements.demand)
+    for side in range(2):
+        side_mobility(contacts, elements, n, side, pose, seen)
+
+
+@kernel(written_out=False)
+def ask_mobility(contacts: View, elements: View, n: int) -> None:
+    """The same, where it was left open whether anybody would ask."""
+    if contacts.mobility[n, 0, 0, 0, 0] == UNASKED:
+        find_mobility(contacts, elements, n)
+
+
+@loop
+def compute_mobility_loop(start: int, stop: int, contacts: View, elements: View) -> int:
+    """How the bodies answer forces now; of contacts that were not near in the tick before when they are (`ask_mobility`)."""
     for n in range(start, stop):
-        for side in range(2):
-            side_mobility(contacts, elements, n, side, pose, seen)
+        if tick_of(contacts.now[n]).known == QUIET:
+            contacts.mobility[n, 0, 0, 0, 0] = UNASKED
+        else:
+            find_mobility(contacts, elements, n)
     return NO_FAILED_ROW
 
 

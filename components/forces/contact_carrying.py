@@ -24,8 +24,8 @@ from components.forces.contact_held import (
 )
 from components.forces.contact_load import bear_load, carrying_of
 from components.forces.contact_meetings import link, place_of, put_in
-from components.forces.contact_packed import go_on_packed, pack, pass_loads, size_packed, sweep_packed
-from components.forces.contact_pair import answer_of, tick_of
+from components.forces.contact_packed import go_on_packed, pack, pass_on_sweeps, size_packed, sweep_packed
+from components.forces.contact_pair import answer_of, stir, tick_of
 from components.forces.contact_pivoting import MOST_POINTS, pivot
 from components.forces.vectors import cross
 from modular.blocks import room
@@ -40,17 +40,17 @@ COMPLIANCE = 1e-4  # of how a point answers, against changes of what it carries:
 
 
 @kernel
-def carry_together(contacts: View, start: int, stop: int, elements: View) -> None:
-    """All that touches, group by group."""
+def carry_together(contacts: View, start: int, stop: int, elements: View, linked: bool) -> None:
+    """All that touches, group by group; `linked`: it is known who has bodies in common."""
     touching = False
     for n in range(start, stop):
         touching = touching or carrying_of(contacts.carrying[n]).count > 0.0
     if not touching:
         return
-    link(contacts, start, stop)
+    if not linked:
+        link(contacts, start, stop)
     for n in range(start, stop):
-        contacts.home[n, 0] = contacts.home[n, 1] = NOBODY
-        contacts.group[n] = NOBODY
+        contacts.home[n, 0] = contacts.home[n, 1] = contacts.group[n] = NOBODY
     for n in range(start, stop):
         for side in range(2):
             if contacts.home[n, side] == NOBODY:
@@ -279,11 +279,11 @@ def sweep(contacts: View, many: int) -> None:
         else:
             go_on(contacts, many, share)
         if times == SWEEPS_BEFORE_PIVOTING:
-            pass_loads(contacts, many, count, False)
+            pass_on_sweeps(contacts, many, count, False)
             if eliminate(contacts, many, fastest):
                 return
-            pass_loads(contacts, many, count, True)
-    pass_loads(contacts, many, count, False)
+            pass_on_sweeps(contacts, many, count, True)
+    pass_on_sweeps(contacts, many, count, False)
 
 
 @kernel
@@ -410,8 +410,8 @@ def note_jolts(contacts: View, many: int) -> None:
             arm_of(contacts, n, side, carrying.middle[place], arm)
             cross(others[1], arm, turn)
             for c in range(3):
-                now.stirs[2 * place, c] += others[0, c] + turn[c]
-                now.stirs[2 * place + 1, c] += others[1, c]
+                stir(now, 2 * place, c, others[0, c] + turn[c])
+                stir(now, 2 * place + 1, c, others[1, c])
 
 
 @kernel

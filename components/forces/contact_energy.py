@@ -40,7 +40,7 @@ def take(pair: Pair, patch: Patch) -> None:
 def close_tick(pair: Pair, pressed: bool) -> None:
     """Correct what the tick before was thought to take: what others did at that instant shows now. Then note all."""
     now, before, rates = pair.now, pair.before, room((4, 3))
-    if before.known == 2.0:
+    if before.known >= 2.0:
         for k in range(4):
             for c in range(3):
                 rates[k, c] = 0.5 * (before.rates[k, c] + pair.rates[k, c])

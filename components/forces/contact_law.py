@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.forces.contact_beginning import begin, note_overlap, propose_load, touches
+from components.forces.contact_answers import ask_mobility
+from components.forces.contact_beginning import begin, note_overlap, touches
 from components.forces.contact_carrying import carry_together
 from components.forces.contact_energy import close_tick, take
 from components.forces.contact_friction import new_rub, rub_across
@@ -20,6 +21,7 @@ from components.forces.contact_load import carrying_of, lay_down, note_changes, 
 from components.forces.contact_meetings import (
     UNKNOWN,
     comes_near,
+    label_groups,
     link,
     meeting_of,
     note_coming,
@@ -31,11 +33,12 @@ from components.forces.contact_meetings import (
     whole_of,
 )
 from components.forces.contact_pair import (
-    MEMORY,
+    QUIET,
     Pair,
     Patch,
     along,
     answer_to,
+    fall_quiet,
     law_of,
     new_pair,
     new_patch,
@@ -75,6 +78,7 @@ from modular.loop import NO_FAILED_ROW, loop
 from modular.views import View
 
 FROM_AFAR = 2.0  # of `taken`: its points were not looked at
+LINKED = 2  # of `again`: it is known who has bodies in common
 FOUND_TOGETHER = 2  # of `struck`: its blows were found with those of others
 MAX_CONTACT_DEMAND = 3.0  # of the four of the stable rule: what contacts of one body may ask together
 SAME_INSTANT = 1e-6  # of the step: times that are as near are one, however they were added up
@@ -134,7 +138,7 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
             pair.crowd = max(
                 pair.crowd, demand_of_island(contacts, elements, n, 0), demand_of_island(contacts, elements, n, 1)
             )
-        play_tick(pair, patch)
+        play_tick(contacts, elements, n, pair, patch)
         contacts.struck[n], contacts.slow[n] = pair.struck, pair.slow
         if given:
             note_stirs(now, pair.meeting)
@@ -151,9 +155,10 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
     contacts.rests[n] = max(now.rests, now.carried)
     if now.known != 1.0 or contacts.begins[n] != BEGUN:
         contacts.begins[n] = now.rests if now.known == 1.0 and pair.law.stiffness < 0.0 else 0.0
-    for k in range(3):
-        for c in range(3):
-            contacts.did[n, k, c] = pair.wrench[k, c]
+    if not (pair.quiet and now.known == QUIET):
+        for k in range(3):
+            for c in range(3):
+                contacts.did[n, k, c] = pair.wrench[k, c]
 
 
 @loop
@@ -162,7 +167,7 @@ def contact_loop(start: int, stop: int, contacts: View, elements: View) -> int:
 
     Once more for those whose blows were found together, until `end_strikes` says that this is over.
     """
-    patch, again = new_patch(), contacts.again[0] == 1
+    patch, again = new_patch(), contacts.again[0] > 0
     for n in range(start, stop):
         if not again or contacts.struck[n] == FOUND_TOGETHER:
             exert_one(contacts, elements, n, patch, again)
@@ -185,11 +190,13 @@ def strike_together_loop(start: int, stop: int, contacts: View, elements: View) 
     if not struck and not nearing:
         return NO_FAILED_ROW
     link(contacts, start, stop)
+    contacts.again[0] = LINKED
     for n in range(start, stop):
         if comes_near(contacts, n, dt):
             spread_nearing(contacts, n, dt)
     if not struck:
         return NO_FAILED_ROW
+    label_groups(contacts, start, stop)
     patch, many = new_patch(), 0
     for n in range(start, stop):
         meeting_of(contacts.meeting[n]).taken = 0.0
@@ -244,14 +251,15 @@ def strike_group(contacts: View, elements: View, group: int, patch: Patch, many:
 @loop
 def end_strikes_loop(start: int, stop: int, contacts: View, elements: View) -> int:
     """From here on contacts find their impulses alone."""
-    contacts.again[0] = 0
-    carry_together(contacts, start, stop, elements)
+    linked, contacts.again[0] = contacts.again[0] == LINKED, 0
+    carry_together(contacts, start, stop, elements, linked)
     return NO_FAILED_ROW
 
 
 @kernel(written_out=False, apart=True)
 def look_again(contacts: View, elements: View, n: int, patch: Patch, many: int) -> int:
     """One more contact whose bodies are struck: where its points are, and how they move without that."""
+    ask_mobility(contacts, elements, n)
     first = contacts.swapped[n]
     second, now = 1 - first, tick_of(contacts.now[n])
     pair = new_pair(
@@ -341,72 +349,18 @@ def tell(contacts: View, elements: View, n: int, patch: Patch, time: float, many
     return many
 
 
-@loop
-def propose_load_loop(start: int, stop: int, contacts: View, elements: View) -> int:
-    """With what those that begin at rest would begin, as bodies are about to move; before the first tick."""
-    patch, ahead = new_patch(), room((MEMORY,))
-    for n in range(start, stop):
-        if contacts.begins[n] > 0.0:
-            first, a, b = sides_of(contacts, n)
-            second = 1 - first
-            carry, mobility, shape = contacts.carry[n], contacts.mobility, contacts.shape
-            for k in range(MEMORY):
-                ahead[k] = 0.0
-            pair = new_pair(
-                tick_of(ahead), tick_of(contacts.now[n]), law_of(contacts.law[n]),
-                shape[n, first], shape[n, second], mobility[n, first], mobility[n, second], contacts.cross[n],
-                meeting_of(contacts.meeting[n]), carrying_of(contacts.carrying[n]),
-                contacts.asked[n], contacts.stiff[n], contacts.centre[n], contacts.sunk[n], contacts.inside[n],
-            )  # fmt: skip
-            pair.time, pair.dt, pair.flat = (
-                elements.clock[TIME],
-                elements.clock[GAIN_STEP],
-                elements.position.shape[0] == 2,
-            )
-            pair.kind_a, pair.kind_b, pair.contacts_of_body = (
-                contacts.kinds[n, first],
-                contacts.kinds[n, second],
-                contacts.contacts_of_body[n],
-            )
-            pair.span, pair.fresh, pair.shown, pair.carries, pair.held = pair.dt, 0, 1, 0, 0
-            pair.shared = shared_by(contacts, n)
-            pose_of(elements, a, carry[first], pair.a)
-            pose_of(elements, b, carry[second], pair.b)
-            motion(elements, a, carry[first], pair.a, pair.before.pose[0], pair, pair.rates[0], pair.rates[1])
-            motion(elements, b, carry[second], pair.b, pair.before.pose[1], pair, pair.rates[2], pair.rates[3])
-            record_tick(pair)
-            for c in range(3):
-                pair.none[c] = patch.centre[c] = patch.normal[c] = 0.0
-            propose_load(pair, patch, contacts.starts[n])
-    return NO_FAILED_ROW
-
-
-@loop
-def apply_recorded_loop(start: int, stop: int, contacts: View, elements: View) -> int:
-    """What a recorded tick did, where its bodies stand again."""
-    pose = room((4, 3))
-    for n in range(start, stop):
-        first, a, b = sides_of(contacts, n)
-        carry, did = contacts.carry[n], contacts.did[n]
-        pose_of(elements, a, carry[first], pose)
-        act(elements, a, carry[first], pose, did[0], did[1], -1.0)
-        pose_of(elements, b, carry[1 - first], pose)
-        act(elements, b, carry[1 - first], pose, did[0], did[2], 1.0)
-    return NO_FAILED_ROW
-
-
 @kernel
 def repeat(pair: Pair, event: bool) -> None:
     """As it was: at an event what this tick has found, and where a step is taken back what the one before has."""
     for k in range(3):
         for c in range(3):
             pair.wrench[k, c] = pair.now.wrench[k, c] if event else pair.before.wrench[k, c]
-    pair.stored = pair.now.held if event else pair.before.held
+    pair.quiet, pair.stored = 0, pair.now.held if event else pair.before.held
     pair.takes = pair.now.taken if event else pair.before.taken
 
 
 @kernel
-def play_tick(pair: Pair, patch: Patch) -> None:
+def play_tick(contacts: View, elements: View, n: int, pair: Pair, patch: Patch) -> None:
     """One tick of one pair, from where both shapes are and how they move."""
     before = pair.before
     record_tick(pair)
@@ -418,6 +372,7 @@ def play_tick(pair: Pair, patch: Patch) -> None:
     if pair.fresh:
         note_overlap(pair, patch)
     if near or pair.given:
+        ask_mobility(contacts, elements, n)
         asked = pair.crowd / before.ample if before.ample > 0.0 else pair.crowd  # as if none had given way
         if before.carried == 0.0 or pair.crowd == 0.0:  # what they ask together is not known yet, or by nobody
             asked = max(asked, pair.contacts_of_body)
@@ -441,7 +396,11 @@ def play_tick(pair: Pair, patch: Patch) -> None:
     elif pair.law.stiffness >= 0.0:
         request_ahead(pair)
     if not pair.fresh:
-        note_changes(pair.carrying, pair)
+        if near or pair.given or not pair.quiet:
+            note_changes(pair.carrying, pair)
+        stand_in(pair.carrying, pair)
         if pair.carries and (near or pair.given):
             lay_down(pair.carrying, pair, patch)
     close_tick(pair, patch.whole > 0.0)
+    if not (near or pair.given or pair.fresh):
+        fall_quiet(contacts.now[n], pair)

@@ -53,7 +53,6 @@ def note_changes(carrying: Workspace, pair: Pair) -> None:
                 carrying.active = 1.0
     answer_of(pair.mobility_a, change[0], change[1], -1.0, carrying.changes[0], carrying.changes[1])
     answer_of(pair.mobility_b, change[0], change[2], 1.0, carrying.changes[2], carrying.changes[3])
-    stand_in(carrying, pair)
     for c in range(3):
         carrying.pushes[0, c], carrying.pushes[0, 3 + c] = -change[0, c], change[1, c]
         carrying.pushes[1, c], carrying.pushes[1, 3 + c] = change[0, c], change[2, c]

@@ -70,6 +70,11 @@ def link(contacts: View, start: int, stop: int) -> None:
         else:
             contacts.ring[n, side] = contacts.ring[other // 2, other % 2]
             contacts.ring[other // 2, other % 2] = k
+
+
+@kernel
+def label_groups(contacts: View, start: int, stop: int) -> None:
+    """All contacts by what hangs together with them."""
     for n in range(start, stop):
         contacts.group[n] = -1
     for n in range(start, stop):
@@ -174,6 +179,7 @@ def take_in(meeting: Workspace, patch: Patch, middles: Array, span: float, slow:
 @kernel
 def note_stirs(tick: Workspace, meeting: Workspace) -> None:
     """What blows at others have done is remembered: it is not what goes on acting."""
+    tick.known = min(tick.known, 2.0)  # no longer quiet
     for k in range(4):
         for c in range(3):
             tick.stirs[k, c] = meeting.stirs[k, c]

@@ -14,7 +14,7 @@ Patch = Workspace
 # what a row remembers of a tick
 TICK = {
     "time": float,  # when that was [s]
-    "known": float,  # 0 unless it was looked at; 1 where the one before is not known
+    "known": float,  # 0 unless it was looked at; 1 where the one before is not known; QUIET where it did and left nothing
     "within": float,  # of the first look: 1 where that was within a tick, and not at an instant
     "pose": (2, 4, 3),  # middle and axes of both shapes
     "rates": (4, 3),  # how they move: velocity and turning of the first, of the second
@@ -52,7 +52,17 @@ TICK = {
     "winds": float,  # how stiff the spring is that sticks, across the normal and about it [N/m], [N m/rad]
 }
 MEMORY = size_of(TICK)
-FIRST = size_of({name: TICK[name] for name in list(TICK)[: list(TICK).index("wrench")]})  # number of its wrench
+QUIET = 3.0  # of `known`: shapes were not near, and all but how they stand and move is nothing
+
+
+def place_of_field(name: str) -> int:
+    """The first number of a field."""
+    return size_of({each: TICK[each] for each in list(TICK)[: list(TICK).index(name)]})
+
+
+FIRST = place_of_field("wrench")
+# a quiet tick remembers what stands before the first of these, from the second to the third, and so on
+SLIP, PULL, PACE, BENT, LET, LOAD = map(place_of_field, ("slip", "pull", "pace", "bent", "let", "load"))
 MAX_IMPACT_TICKS = (
     3.0  # ticks with impulses one after the other, from which on they are no impact but the way things are
 )
@@ -75,6 +85,7 @@ new_pair = workspace(
     inside=GIVEN,  # how deep they are at the first look [m], which way the second is to go, and how fast they move along it [m/s]
     kind_a=int, kind_b=int, flat=int,  # kinds of shapes; 1 in the plane
     time=float, dt=float, span=float,  # now, the step, and the time since the tick before
+    quiet=int,  # 1 where this tick and the one before remembered nothing but how shapes stood and moved
     fresh=int, shown=int, steady=int,  # 1 where no tick came before; that, or the first look; where accelerations can be told
     a=(4, 3), b=(4, 3),  # middle and axes of both shapes
     rates=(4, 3), pace=(4, 3),  # how they move, and what others do to that
@@ -109,12 +120,19 @@ new_patch = workspace(
 
 @kernel
 def shift_history(now: Array, before: Array, again: bool, pair: Pair) -> None:
-    """What was now is before, unless this tick is worked out again; nothing is where it is too long ago to go on from."""
-    if not again:
+    """What was now is before, unless this tick is worked out again; nothing is where it is too long ago to go on from.
+
+    Where both ticks are quiet all else is nothing already, and what is kept will be written anew.
+    """
+    pair.quiet = 1 if pair.now.known == QUIET and pair.before.known == QUIET and not again else 0
+    if pair.quiet:
+        copy_kept(now, before)
+    else:
+        if not again:
+            for k in range(MEMORY):
+                before[k] = now[k]
         for k in range(MEMORY):
-            before[k] = now[k]
-    for k in range(MEMORY):
-        now[k] = 0.0
+            now[k] = 0.0
     pair.span = pair.time - pair.before.time
     pair.fresh = 1 if pair.before.known == 0.0 or not 0.0 < pair.span <= MAX_MEMORY_AGE_STEPS * pair.dt else 0
     pair.shown = 1 if pair.fresh or pair.before.known == 1.0 else 0
@@ -122,6 +140,46 @@ def shift_history(now: Array, before: Array, again: bool, pair: Pair) -> None:
         pair.span = pair.dt
         for k in range(MEMORY):
             before[k] = 0.0
+
+
+@kernel
+def copy_kept(now: Array, before: Array) -> None:
+    """What a quiet tick remembers, which is before from here on."""
+    for k in range(SLIP):
+        before[k] = now[k]
+    for k in range(PULL, FIRST):
+        before[k] = now[k]
+    for k in range(PACE, BENT):
+        before[k] = now[k]
+    for k in range(LET, LOAD):
+        before[k] = now[k]
+
+
+@kernel
+def is_nothing_between(now: Array, first: int, last: int) -> bool:
+    """Whether these numbers are 0."""
+    nothing = True
+    for k in range(first, last):
+        nothing = nothing and now[k] == 0.0
+    return nothing
+
+
+@kernel
+def fall_quiet(now: Array, pair: Pair) -> None:
+    """After a tick in which shapes were not near: it is quiet if nothing of it is remembered but how they stand and move."""
+    silent = pair.quiet == 1 or (
+        is_nothing_between(now, SLIP, PULL) and is_nothing_between(now, FIRST, PACE)
+        and is_nothing_between(now, BENT, LET) and is_nothing_between(now, LOAD, MEMORY)
+    )  # fmt: skip
+    if silent:
+        pair.now.known = QUIET
+
+
+@kernel
+def stir(tick: Workspace, k: int, c: int, rate: float) -> None:
+    """Add how blows at others have changed a rate: a tick of which that is remembered is not quiet."""
+    tick.stirs[k, c] += rate
+    tick.known = min(tick.known, 2.0)
 
 
 @kernel
@@ -161,9 +219,10 @@ def reset(pair: Pair, patch: Patch) -> None:
         pair.none[c] = patch.centre[c] = patch.normal[c] = 0.0
         for k in range(3):
             pair.wrench[k, c] = 0.0
-    for p in range(6):
-        for q in range(6):
-            pair.stiff[p, q] = 0.0
+    if pair.asked[0] != 0.0 or pair.asked[1] != 0.0:  # else its block is nothing already
+        for p in range(6):
+            for q in range(6):
+                pair.stiff[p, q] = 0.0
     pair.asked[0] = pair.asked[1] = 0.0
     pair.stored, pair.takes, pair.struck, patch.whole = 0.0, 0.0, 0, 0.0
     pair.softened = pair.came = 0.0

@@ -196,28 +196,38 @@ class Surfaces(ForceStack):
         self.leeway[:n] = np.maximum(SHARE_OF_SIZE * size, TICKS_OF_A_BLOW * dt * blow)
         self.strayed[:n] = 0
 
-    def near(self, times: float = 1.0) -> Indices:
+    def near(self, times: float = 1.0, among: Indices | None = None) -> Indices:
         """Of all as they were last looked at: pairs of rows that may touch before one strays or the time is over; or those that
-        come so many times as near, with 0 those whose boxes along the axes overlap at that instant."""
+        come so many times as near, with 0 those whose boxes along the axes overlap at that instant. `among`: of these pairs."""
         n = self.count
         span = (self.looked[:n, 1] - self.looked[:n, 0]).max(initial=0.0) if times > 0.0 else 0.0
         leeway, now, later = times * self.leeway[:n], self.anchor[:n], self.anchor[:n] + span * self.rates[:n]
         flat = self.kinds[:n] == HALF_SPACE
-        solid = np.flatnonzero(~flat & np.isfinite(later).all(axis=(1, 2)))
-        found = [self._near_solids(solid, span, leeway, now, later).reshape(-1, 2)]
+        moves = ~flat & np.isfinite(later).all(axis=(1, 2))
+        if among is None:
+            solid, between = np.flatnonzero(moves), None
+        else:
+            between = among[moves[among].all(axis=1)]
+            solid, between = np.unique(between, return_inverse=True)
+        found = [self._near_solids(solid, span, leeway, now, later, between).reshape(-1, 2)]
         for plane in np.flatnonzero(flat):
-            others = self._near_plane(int(plane), solid, leeway, now, later)
+            others = np.flatnonzero(moves)
+            if among is not None:
+                others = others[np.isin(others, among[(among == plane).any(axis=1)])]
+            others = self._near_plane(int(plane), others, leeway, now, later)
             found.append(np.stack([np.full(len(others), plane), others], axis=1))
         return np.concatenate(found)
 
-    def _near_solids(self, solid: Indices, span: float, leeway: Array, now: Array, later: Array) -> Indices:
-        """Pairs whose boxes, and the balls around them, meet on their ways."""
+    def _near_solids(
+        self, solid: Indices, span: float, leeway: Array, now: Array, later: Array, between: Indices | None
+    ) -> Indices:
+        """Pairs whose boxes, and the balls around them, meet on their ways; `between`: places in `solid` of those asked about."""
         shape = self.shape[solid]
         axes = [self._axes(places[solid]) for places in (now, later)]
         half = np.maximum(*(np.einsum("nk,nkc->nc", shape[:, : each.shape[1]], np.abs(each)) for each in axes))
         half += shape[:, 3:] + leeway[solid, None]
         middles, ways = now[solid, 0], span * (self.rates[solid, 0] - self._drift()[0])
-        pairs = meeting(middles, ways, half)
+        pairs = meeting(middles, ways, half, between if between is None else between.reshape(-1, 2))
         first, second = pairs[:, 0], pairs[:, 1]
         balls = np.sqrt((shape[:, :3] ** 2).sum(axis=1)) + shape[:, 3] + leeway[solid]
         close = passing(middles[first] - middles[second], ways[first] - ways[second]) <= balls[first] + balls[second]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from coordinator.engine.program import TickProgram
@@ -38,6 +38,10 @@ class Coupling(Component):
     @abstractmethod
     def settle(self, system: System, dt: float, touched: Iterable[str]) -> None:
         """After an event: re-evaluate the accelerations of the touched bodies at their unchanged state."""
+
+    def settle_begun(self, system: System, dt: float, begun: Sequence[str], touched: Sequence[str]) -> None:
+        """After encounters of surfaces have begun; `touched`: bodies of those that may touch at once."""
+        self.settle(system, dt, touched)
 
     @abstractmethod
     def advance(self, system: System, dt: float, start: float = 0.0, stop: float = 1.0) -> str | None:

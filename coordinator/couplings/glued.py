@@ -10,12 +10,13 @@ Which shorter step would hold: the tick that found no end is tried in several su
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from coordinator.couplings.begun_apart import settle_apart
 from coordinator.couplings.compositions import LIMITS, ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
 from coordinator.couplings.implicit import may_be_implicit, names_of, refuse_among_workers, take_implicit, take_rubbing
@@ -214,6 +215,12 @@ class Glued(Coupling):
             return
         for stack in system.booked:
             stack.open_ledgers()
+
+    def settle_begun(self, system: System, dt: float, begun: Sequence[str], touched: Sequence[str]) -> None:
+        """Those that touch nothing yet alone, where no joints would have to be solved for."""
+        shown = Interface.shows_now(system) and not touched and not may_be_implicit(system)
+        if not (shown and settle_apart(system, dt, begun)):
+            self.settle(system, dt, touched)
 
     def forces_found(self, system: System) -> set[str]:
         """Those whose law allows it, where no stage goes back in time: nothing can damp there."""

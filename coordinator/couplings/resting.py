@@ -31,6 +31,7 @@ from coordinator.system import System
 from modular.elements import STEP, TIME, Array
 from modular.force import BEGUN, NOBODY, BeginsAtRest, requests_demand
 
+NUMBERS = "numbers of bodies"  # where a system keeps those that contacts have been told
 MOST_SEATS = 64  # bodies of a piece that contacts may touch: they answer each other, so cost goes with the square
 # margin of a spring or damper (margins.py) from which on it changes little from tick to tick: with z = dt^2 k w one that is found a
 # tick late gives x'' = -z (x' - x), which is stable up to z = 1/2, and the limit of a margin of 1 is z = 4
@@ -304,28 +305,46 @@ def tell_apart(system: System, coupling: Coupling, dt: float, stacks: list[Any])
     Those that hang in joints too are told together as pieces, where the coupling tells how they answer through these.
     """
     numbers = {owner: k for k, owner in enumerate(system.body_home) if is_moved(system, owner)}
-    orders = {name: k for k, name in enumerate(system.force_home)}
     free = numbers.keys() - set(held_otherwise(system, stacks)) if stacks else set()
     islands = pieces_of(system, coupling, dt, stacks) if stacks and coupling.tells_through_joints else {}
     island_of = np.full(len(numbers) + 1, -1)  # of bodies by their numbers; the last one stands for nobody
     island_of[[numbers[owner] for owner in islands]] = list(islands.values())
     let_go = np.array([owner in free or owner in islands for owner in numbers] + [True])
     changed = False
+    _number(system, stacks, numbers)
     for stack in stacks:
         count = len(stack.names)
-        owners = [owner for name in stack.names for owner in system.force_home[name].owners]
-        stack.number[:count] = [orders[name] for name in stack.names]
-        body = np.array([numbers.get(owner, NOBODY) for owner in owners], np.int64).reshape(-1, 2)
+        body = stack.body[:count]
         island = np.where(island_of[body] < 0, body, len(numbers) + island_of[body])
         sat, sit = (
             stack.island[:count] != stack.body[:count],
             island != body,
         )  # in joints: nobody else has a place there
         changed = changed or ((sat.any() or sit.any()) and not np.array_equal(stack.island[:count], island))
-        stack.body[:count], stack.island[:count] = body, island
+        stack.island[:count] = island
         stack.free[:count] = let_go[body].all(axis=1)
     if changed and coupling.tells_through_joints:
         system.cache.pop("interface", None)
+
+
+def _number(system: System, stacks: list[Any], numbers: dict[str, int]) -> None:
+    """Tell contacts the numbers of their bodies, and their own in the order in which they were made.
+
+    As long as bodies have the numbers that they had, those that have been told know theirs, and new ones come after them.
+    """
+    known = system.cache.get(NUMBERS)
+    told = isinstance(known, tuple) and known[0] == numbers and known[1] == [id(stack) for stack in stacks]
+    system.cache[NUMBERS] = numbers, [id(stack) for stack in stacks]
+    new: dict[str, Any] = {}
+    for stack in stacks:
+        untold = (stack.body[: len(stack.names)] == NOBODY).all(axis=1) if told else np.ones(len(stack.names), bool)
+        new |= dict.fromkeys((stack.names[row] for row in np.flatnonzero(untold).tolist()), stack)
+    most = max((int(stack.number[: len(stack.names)].max(initial=NOBODY)) for stack in stacks if told), default=NOBODY)
+    order = [name for name in system.force_home if name in new] if len(new) > 1 else list(new)
+    for number, name in enumerate(order, most + 1):
+        stack, owners = new[name], system.force_home[name].owners
+        stack.number[stack.row[name]] = number
+        stack.body[stack.row[name]] = [numbers.get(owner, NOBODY) for owner in owners]
 
 
 def _meeting(system: System, stacks: list[Any]) -> Iterator[Meeting]:

@@ -65,7 +65,7 @@ def let_meet(simulation: EventContext) -> bool:
     if not change.begun and not change.ended:
         return False
     coupling.configure(system, dt)
-    coupling.settle(system, dt, _pressed(system, simulation.assembly, change.begun))
+    coupling.settle_begun(system, dt, change.begun, _pressed(system, simulation.assembly, change.begun))
     return True
 
 
@@ -74,8 +74,9 @@ def _pressed(system: System, model: Assembly, begun: Sequence[str]) -> list[str]
     if not begun:
         return []
     meetings = meetings_of(system, model)
-    touching = set(meetings.near(system, 0.0).tolist())
-    names = [name for name in begun if meetings.code_of(system.encounters[name]) in touching]
+    codes = {meetings.code_of(system.encounters[name]): name for name in begun}
+    touching = set(meetings.near(system, 0.0, np.array(list(codes), np.int64)).tolist())
+    names = [name for code, name in codes.items() if code in touching]
     return list(
         dict.fromkeys(port.body for name in names for port in model.force_edges[name].ports if port.body != GROUND)
     )
@@ -94,7 +95,7 @@ def meet(system: System, model: Assembly, dt: float) -> Change:
     barred = known[~np.isin(known, meetings.allowed(known))] if meetings.bars else known[:0]
     gone = known[~np.isin(known, near)]
     if len(gone) > SPARE + len(known) // SHARE_OF_ENDED:
-        gone = gone[~np.isin(gone, meetings.near(system, PARTED))]
+        gone = gone[~np.isin(gone, meetings.near(system, PARTED, gone))]
     elif not len(barred):
         gone = known[:0]
     ended = [meetings.known.pop(code) for code in known[np.isin(known, [*gone, *barred])].tolist()]
@@ -199,13 +200,24 @@ class Meetings:
         """The numbers of both."""
         return divmod(code, len(self.names))
 
-    def near(self, system: System, times: float = 1.0) -> Indices:
-        """Codes of pairs that come so many times as near as those that may touch before they are looked at again."""
+    def near(self, system: System, times: float = 1.0, among: Indices | None = None) -> Indices:
+        """Codes of pairs that come so many times as near as those that may touch before they are looked at again.
+
+        `among`: of these alone.
+        """
         found = [np.zeros(0, np.int64)]
         for stack, place in zip(encountering(system), self._places, strict=True):
-            pairs = np.sort(place[stack.near(times)], axis=1)
+            asked = None if among is None else self._rows_in(place, among)
+            pairs = np.sort(place[stack.near(times, asked)], axis=1)
             found.append(pairs[:, 0] * len(self.names) + pairs[:, 1])
         return np.unique(np.concatenate(found))
+
+    def _rows_in(self, place: Indices, codes: Indices) -> Indices:
+        """Rows of the pairs of which both are in a stack, whose rows have these numbers."""
+        row = np.full(len(self.names), -1)
+        row[place] = np.arange(len(place))
+        pairs = row[np.stack(np.divmod(codes, max(len(self.names), 1)), axis=1)]
+        return np.asarray(pairs[(pairs >= 0).all(axis=1)])
 
     def allowed(self, codes: Indices) -> Indices:
         """Those between which it is for us to find what acts."""

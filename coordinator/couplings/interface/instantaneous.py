@@ -92,6 +92,13 @@ def compute_bias_loop(start: int, stop: int, interface: View, elements: View) ->
     return NO_FAILED_ROW
 
 
+@kernel
+def accelerate_unjoined(interface: View) -> None:
+    """Where there is nothing to solve for, neither here nor elsewhere: accelerations under the forces that there are."""
+    play(interface, REEVALUATE)
+    play(interface, SHOW)
+
+
 @loop
 def compute_reactions_loop(start: int, stop: int, interface: View, elements: View) -> int:
     """Reactions and accelerations as they are at this instant, the smallest where joints are redundant; the state stays.
@@ -100,6 +107,10 @@ def compute_reactions_loop(start: int, stop: int, interface: View, elements: Vie
     """
     step = elements.clock[STEP]
     elements.clock[STEP] = 1.0
+    if interface.joint_count_of_all == 0:
+        accelerate_unjoined(interface)
+        elements.clock[STEP] = step
+        return 0 if interface.lost > 0.0 else NO_FAILED_ROW
     right, bias = interface.right_side, interface.bias
     enter_instant(interface, False)
     interface.matrix, interface.factor = interface.matrix_of_all, 1.0

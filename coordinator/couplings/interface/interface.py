@@ -213,9 +213,17 @@ class Interface(Table):
             known = system.cache["interface"] = made
         return cast(Interface, known)
 
+    @staticmethod
+    def shows_now(system: System) -> bool:
+        """Whether a system has an interface without joints, which has let bodies show where they are and how they answer."""
+        known = system.cache.get("interface")
+        return isinstance(known, Interface) and known.joint_count_of_all == 0 and known._met == system.returns
+
     def inherit_counters(self, before: Interface) -> None:
         """From what another one has counted."""
         self.restore_counters(before.counter_values)
+        if self.joint_count_of_all == before.joint_count_of_all == 0:
+            self._met = before._met  # there are no joints to meet
 
     def restore_counters(self, counter_values: Any) -> None:
         """Go on from these numbers of rounds, of iterations, of what was left open, and of parts of ticks."""

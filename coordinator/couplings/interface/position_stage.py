@@ -192,6 +192,8 @@ def closes(interface: View, elements: View, attempt: int) -> bool:
         if found == LOST:
             interface.too_far = 1
             return False
+        if interface.joint_count_of_all == 0:
+            continue  # bodies alone close their shapes: there is nothing to solve for
         if found == AHEAD_ANEW:
             elements.ahead[0] = 1.0
             play(interface, UPDATE_OPERATOR_AHEAD)
