@@ -32,7 +32,7 @@ class Schedule:
     def __init__(self, scheduled: Sequence[Scheduled], dt: float) -> None:
         self._all = list(scheduled)
         timed = [(round(s.time / dt), s) for s in scheduled if s.time is not None]
-        self._timed = sorted(timed, key=lambda item: item[0])
+        self._timed = sorted(timed, key=lambda item: (item[0], item[1].time))
         self.armed = [Watch(s, s.condition) for s in scheduled if s.condition is not None]
         self.dry_run_done = False  # whether what its events need has been compiled (coordinator/events/precompile.py)
         self._came: set[int] = set()  # conditions that have come true, each as what it is (`id`)

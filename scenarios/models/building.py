@@ -39,6 +39,7 @@ from scenarios.models.touching import left_out, placed
 BASES = ("fixed", "free")
 UNSAFE_LETTERS = re.compile(r"[./\\\s]")
 AT_REST = Smooth((0.0, 1.0), (0.0, 0.0))
+SLIGHT = 1e-6  # [rad], [m]: beyond a stop by less is at it
 SAME_ANGLE = 1e-9  # [rad]: values of joints that differ by less are one
 LONGEST = MAX_NAME_LENGTH - 20  # letters, so that "-friction" and a number have room
 
@@ -72,7 +73,8 @@ def beginning(robot: Robot, values: Mapping[str, Any], report: Report) -> dict[s
     for name, value in values.items():
         if name not in led:
             raise ModelError(missing("joint or setting", str(name), [*led, *READING], report.file))
-        found[name] = number(value, f"{report.file}: joint '{name}'", "m" if led[name].kind == "prismatic" else "rad")
+        unit = "m" if led[name].kind == "prismatic" else "rad"
+        found[name] = number(value, f"{report.file}: joint '{name}'", unit) - led[name].ref
     for name, joint in led.items():
         if name not in found and joint.mimic is None:
             found[name] = _inside(joint, 0.0, report)
@@ -96,7 +98,26 @@ def beginning(robot: Robot, values: Mapping[str, Any], report: Report) -> dict[s
         for follower in reversed(chain):
             assert follower.mimic is not None
             found[follower.name] = follower.mimic.multiplier * found[follower.mimic.joint] + follower.mimic.offset
+    for name, joint in led.items():
+        _between_stops(joint, found[name], name in values, report)
+    for joint in robot.joints.values():
+        for part in joint.parts:
+            _between_stops(part, 0.0, False, report)
     return found
+
+
+def _between_stops(joint: RobotJoint, value: float, asked: bool, report: Report) -> None:
+    """Walls that something begins behind would throw it out: refused where it was asked for, else without them."""
+    if joint.low is None or joint.high is None or joint.low - SLIGHT <= value <= joint.high + SLIGHT:
+        return
+    ends = f"its stops, {joint.low + joint.ref:g} and {joint.high + joint.ref:g}"
+    if asked:
+        raise joint.element.refuse(
+            f"joint '{shown(joint.name)}' is to begin at {value + joint.ref:g}, beyond {ends}; give a value between, or leave "
+            "stops out (stops = false)."
+        )
+    report.tell(APPROXIMATED, joint.element, f"begins at {value + joint.ref:g}, beyond {ends}, which are left out")
+    joint.low = joint.high = None
 
 
 def _inside(joint: RobotJoint, value: float, report: Report) -> float:
@@ -105,7 +126,11 @@ def _inside(joint: RobotJoint, value: float, report: Report) -> float:
     high = np.inf if joint.high is None else joint.high
     inside = min(max(value, low), high)
     if inside != value:
-        report.tell(APPROXIMATED, joint.element, f"begins at {inside:g}, as {value:g} lies beyond its stops")
+        report.tell(
+            APPROXIMATED,
+            joint.element,
+            f"begins at {inside + joint.ref:g}, as {value + joint.ref:g} lies beyond its stops",
+        )
     return inside
 
 
@@ -177,8 +202,8 @@ class _Builder:
             for shape in link.shapes:
                 self._touch(link.name, shape) if self.contacts else left_out(shape, self.report)
         for name, value in self.begins.items():
-            if name in self.names and value != 0.0:
-                self.assembly.count(self.names[name], value)
+            if name in self.names and (counted := value + self.robot.joints[name].ref) != 0.0:
+                self.assembly.count(self.names[name], counted)
         if rotors or wheels:  # which are light beside what they drive: springs cannot hold them at every step
             self.assembly.suggested["coupling"] = "glued"
         self._tell_spared()
@@ -220,8 +245,9 @@ class _Builder:
     def value_of(self, joint: RobotJoint) -> JointValue:
         """Where a joint with one coordinate begins, by its name here."""
         kind = "angle" if joint.kind in TURNING else "way"
-        begins = self.begins[joint.name]
-        return JointValue(self.names.get(joint.name, joint.name), kind, begins, joint.low, joint.high, joint.effort)
+        low, high = (None if end is None else end + joint.ref for end in (joint.low, joint.high))
+        begins = self.begins[joint.name] + joint.ref
+        return JointValue(self.names.get(joint.name, joint.name), kind, begins, low, high, joint.effort)
 
     def _moves(self, joint: RobotJoint) -> bool:
         return joint.kind not in ("fixed", "floating") and self.groups[joint.parent] is not self.groups[joint.child]
@@ -313,8 +339,8 @@ class _Builder:
         led = joint.mimic.multiplier * self.begins[joint.mimic.joint] + joint.mimic.offset
         if abs(self.begins[joint.name] - led) > SAME_ANGLE:
             raise joint.element.refuse(
-                f"joint '{shown(joint.name)}' is to begin at {self.begins[joint.name]:g}, and follows "
-                f"'{shown(joint.mimic.joint)}', which puts it at {led:g}; give a value for that one."
+                f"joint '{shown(joint.name)}' is to begin at {self.begins[joint.name] + joint.ref:g}, and follows "
+                f"'{shown(joint.mimic.joint)}', which puts it at {led + joint.ref:g}; give a value for that one."
             )
 
     def _run_in(self, rotor: Rotor, number: int) -> None:

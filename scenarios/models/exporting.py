@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from components import Friction
+from components import Friction, Stop
 from modular.assembly import Assembly
 from modular.errors import ModelError
 from modular.files import put_in_place
@@ -31,14 +31,18 @@ class Exported:
         return [f"approximated: {what}" for what in self.approximated] + [f"dropped: {what}" for what in self.dropped]
 
 
-def _static_friction(model: Assembly) -> list[str]:
-    """No format has it: joints rub as they slide."""
-    forces = ((name, edge.force) for name, edge in model.force_edges.items())
-    return [
-        f"force '{name}': what it holds beyond what it slides with (static = {force.static:g})"
-        for name, force in forces
-        if isinstance(force, Friction) and force.static is not None and force.static > force.dry
+def _beside(model: Assembly) -> list[str]:
+    """What no format has of joints and forces that have a form."""
+    found = [
+        f"joint '{name}': where it breaks" for name, edge in model.joint_edges.items() if edge.breaks_at is not None
     ]
+    for name, edge in model.force_edges.items():
+        force = edge.force
+        if isinstance(force, Friction) and force.static is not None and force.static > force.dry:
+            found.append(f"force '{name}': what it holds beyond what it slides with (static = {force.static:g})")
+        if isinstance(force, Stop) and (force.stiffness is not None or force.damping or force.restitution):
+            found.append(f"force '{name}': how its walls give and throw back (stiffness, damping, restitution)")
+    return found
 
 
 def export_model(model: Assembly, path: str | Path, *, strict: bool = False) -> Exported:
@@ -47,7 +51,7 @@ def export_model(model: Assembly, path: str | Path, *, strict: bool = False) -> 
     if path.suffix not in FORMATS:
         raise ModelError(f"'{path}': models are written for other programs as {', '.join(FORMATS)}; give such a name.")
     found = mechanism(model)
-    found.dropped += _static_friction(model)
+    found.dropped += _beside(model)
     text = FORMATS[path.suffix][1](found)
     if strict and found.dropped:
         more = f" and {len(found.dropped) - 10} more" if len(found.dropped) > 10 else ""

@@ -76,6 +76,8 @@ class _Reader:
             self._prepare(element)
         for element in root.all("asset"):
             self.classes.read_meshes(element)
+        if any(flag.attributes.get("gravity") == "disable" for one in root.all("option") for flag in one.all("flag")):
+            self.robot.gravity = (0.0, 0.0, 0.0)
         if not self.worlds:
             raise root.refuse("it has no <worldbody>; a model has one.")
         world = Link(WORLD, self.worlds[0])
@@ -111,7 +113,7 @@ class _Reader:
     def _finish(self, element: Element) -> None:
         if element.tag == "equality":
             for inner in element.inside:
-                self._tie(self.classes.completed(inner, "main"))
+                self._tie(self.classes.completed(inner, "main", "equality"))
         elif element.tag == "actuator":
             for inner in element.inside:
                 self._actuator(self.classes.completed(inner, "main"))
@@ -222,6 +224,8 @@ class _Reader:
                 return
             raise
         found.frame = self._seen(name, own @ found.frame)
+        if {geom.attributes.get(key, "1").strip() for key in ("contype", "conaffinity")} not in ({"0"}, {"1"}):
+            self.report.tell(APPROXIMATED, geom, "contype and conaffinity: a shape that touches meets all others here")
         link = self.robot.links[name]
         link.looks.append(found)
         if not silent:
@@ -290,7 +294,7 @@ class _Reader:
         def measured(value: float) -> float:
             return self.classes.angle(value) if turns else value
 
-        ref = measured(element.number("ref", 0.0))
+        ref = joint.ref = measured(element.number("ref", 0.0))
         limited = element.attributes.get("limited", "auto")
         if "range" in element.attributes and (limited == "true" or (limited == "auto" and self.classes.auto_limits)):
             ends = some_numbers(element, "range")
@@ -319,7 +323,7 @@ class _Reader:
             self._one(part, one.element)
             whole.parts.append(beside(part, [each.axis for each in joints if each.kind == "slide"]))
             told = [key for key in told if key == "armature"]
-        if told and whole.kind != "floating":
+        if told and one.element.tag != "freejoint":  # which knows none of these, whatever its class says
             self.report.tell(DROPPED, one.element, f"{', '.join(told)} of a joint that is part of a {whole.kind} one")
 
     # --- what is beside the tree -----------------------------------------------------------------------------------------

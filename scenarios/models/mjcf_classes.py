@@ -49,7 +49,7 @@ class Classes:
         total = element.number("settotalmass", -1.0)
         self.total_mass = total if total > 0.0 else self.total_mass
         self.from_shapes = element.attributes.get("inertiafromgeom", self.from_shapes)
-        self.auto_limits = element.attributes.get("autolimits", "true") == "true"
+        self.auto_limits = element.attributes.get("autolimits", "true" if self.auto_limits else "false") == "true"
         self.mesh_folder = element.attributes.get("meshdir", element.attributes.get("assetdir", self.mesh_folder))
         self.sequence = element.attributes.get("eulerseq", self.sequence)
         if len(self.sequence) != 3 or not set(self.sequence.lower()) <= set("xyz"):
@@ -67,15 +67,17 @@ class Classes:
             if inner.tag != "default":
                 own.setdefault(inner.tag, {}).update({k: v for k, v in inner.attributes.items() if k != "class"})
         self.by_name[name] = own
+        if top:  # it counts for all, whatever its name
+            self.by_name[MAIN] = own
         for inner in element.all("default"):
             self.read_defaults(inner, own)
 
-    def completed(self, element: Element, child_class: str) -> Element:
-        """The element with what its class says beside its own attributes."""
+    def completed(self, element: Element, child_class: str, kind: str = "") -> Element:
+        """The element with what its class says beside its own attributes; `kind`: whose defaults it has, left out its own."""
         name = element.attributes.get("class", child_class)
         if name not in self.by_name:
             raise element.refuse(missing("class", shown(name), self.by_name))
-        tag = "joint" if element.tag == "freejoint" else element.tag
+        tag = kind or ("joint" if element.tag == "freejoint" else element.tag)
         attributes = {**self.by_name[name].get(tag, {}), **element.attributes}
         return Element(element.tag, attributes, element.file, element.line, element.inside)
 
@@ -97,7 +99,7 @@ class Classes:
         if not given:
             return np.eye(3)
         if given[0] == "quat":
-            return _of_quaternion(direction(element, "quat", 4))
+            return of_quaternion(direction(element, "quat", 4))
         if given[0] == "axisangle":
             *_, angle = numbers(element, "axisangle", 4)
             return about(direction(element, "axisangle", 4, 3), self.angle(angle))
@@ -168,7 +170,8 @@ def upright(z: Array) -> Array:
     return about(axis / sine, float(np.arctan2(sine, cosine)))
 
 
-def _of_quaternion(q: Array) -> Array:
+def of_quaternion(q: Array) -> Array:
+    """The rotation of a unit quaternion, its real part first."""
     w, x, y, z = q
     return np.array(
         [

@@ -117,6 +117,8 @@ def _mesh(geom: Element, classes: Classes, given: dict[str, Any]) -> Solid:
     stretch = asset.vector("scale", (1.0, 1.0, 1.0))
     if "refpos" in asset.attributes or "refquat" in asset.attributes:
         raise asset.refuse("refpos and refquat of meshes are not read; move the geom.")
+    if (form := asset.attributes.get("inertia", "exact")) not in ("exact", "legacy"):
+        raise asset.refuse(f'inertia="{shown(form)}" is not read, as meshes are solid; give its body an <inertial>.')
     frame = classes.frame(geom)
     try:
         points, faces = read_mesh(path)

@@ -15,6 +15,7 @@ from scenarios.models.building import built
 from scenarios.models.import_report import APPROXIMATED, DROPPED, Report
 from scenarios.models.markup import parsed_file
 from scenarios.models.robot import JointValue, Robot
+from scenarios.models.unread import tell_unread
 from scenarios.models.usd_opening import ENDINGS
 
 READERS = {"robot": urdf, "mujoco": mjcf, "sdf": sdf}  # by the first element, whatever the ending
@@ -72,6 +73,8 @@ def read_model(
     report = Report(path.name, path.resolve().parent)
     root = usd.element_of(path, report) if path.suffix in ENDINGS else parsed_file(path)
     robot = READERS.get(root.tag, urdf).robot_of(root, report)
+    if path.suffix not in ENDINGS:  # of which the stage tells
+        tell_unread(root, report)
     if base == "free" and READERS.get(root.tag, urdf) is not urdf:
         raise ModelError(
             f"{path.name}: base = free is for URDF, whose files do not say it; bodies of this one are free where no joint holds "

@@ -84,6 +84,7 @@ class RobotJoint:
     axis: Array
     low: float | None = None
     high: float | None = None
+    ref: float = 0.0  # what its file counts where it is at 0 here
     effort: float | None = None
     damping: float = 0.0
     friction: float = 0.0

@@ -6,7 +6,6 @@ the joint that holds it, with its own axes; its own frame is a port LINK_origin 
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -16,11 +15,10 @@ from modular.elements import Array
 from modular.errors import ModelError
 from modular.names import missing
 from scenarios.models.import_report import DROPPED, READ, UNUSED, Report
-from scenarios.models.looks import colour_of
 from scenarios.models.markup import Element, shown
-from scenarios.models.robot import LOOPS, TURNING, USUAL_FRICTION, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
+from scenarios.models.robot import LOOPS, TURNING, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
+from scenarios.models.sdf_values import ENDLESS, bound, friction_of, look_of, matter_of, pose_of, version_of
 from scenarios.models.touching import of_geometry
-from scenarios.models.urdf import turned
 
 WORLD = "world"
 MODEL = "__model__"
@@ -37,6 +35,7 @@ SAME = 1e-12  # [m]
 OWN_AXES = (1, 5)  # from this version on axes are those of the joint, where nothing else is said
 SEPARATOR = "::"
 UP = np.array([0.0, 0.0, 1.0])
+USUAL_GRAVITY = (0.0, 0.0, -9.8)  # [m/s^2], of a world that says none: so SDFormat has it
 
 
 @dataclass
@@ -68,7 +67,7 @@ def robot_of(root: Element, report: Report) -> Robot:
 class _Reader:
     def __init__(self, root: Element, report: Report) -> None:
         self.report, self.root = report, root
-        self.version = _version(root)
+        self.version = version_of(root)
         models = list(root.all("model"))
         worlds = list(root.all("world"))
         gravity = None
@@ -82,8 +81,8 @@ class _Reader:
         if not models:
             raise root.refuse("it has no <model>; it describes one or more.")
         self.robot = Robot(models[0].attributes.get("name", "").strip(), models[0])
-        if gravity is not None:
-            self.robot.gravity = tuple(gravity.own_numbers(3).tolist())
+        if worlds:
+            self.robot.gravity = USUAL_GRAVITY if gravity is None else tuple(gravity.own_numbers(3).tolist())
         self.robot.links[WORLD] = Link(WORLD, root)
         self.named: dict[str, _Named] = {}
         self.found: dict[str, Frame] = {WORLD: Frame.none()}
@@ -109,6 +108,10 @@ class _Reader:
     ) -> None:
         """A model, and those in it, which have their names before theirs."""
         static = static or model.inner("static", "false") in ("true", "1")
+        if model.attributes.get("placement_frame", MODEL).strip() != MODEL:
+            raise model.refuse(
+                "its pose is that of a frame in it (placement_frame), which is not read; write its own pose."
+            )
         self._name(f"{prefix}{MODEL}", model, above, outer)
         for element in model.inside:
             if element.tag in ("link", "frame", "joint"):
@@ -141,12 +144,14 @@ class _Reader:
             raise element.refuse("there is something of that name already; give it another.")
         pose = element.one("pose")
         relative = "" if pose is None else pose.attributes.get("relative_to", pose.attributes.get("frame", ""))
-        self.named[name] = _Named(element, f"{prefix}{relative}" if relative else usual, _pose(pose))
+        self.named[name] = _Named(element, f"{prefix}{relative}" if relative else usual, pose_of(pose))
 
     def _frame(self, name: str, asker: Element, asked: tuple[str, ...] = ()) -> Frame:
         """Where something stands in the world."""
         if name in self.found:
             return self.found[name]
+        if name not in self.named and f"{name}{SEPARATOR}{MODEL}" in self.named:  # a model stands for its frame
+            return self._frame(f"{name}{SEPARATOR}{MODEL}", asker, asked)
         if name not in self.named:
             raise asker.refuse(missing("frame", shown(name), self.named))
         one = self.named[name]
@@ -213,9 +218,13 @@ class _Reader:
             for end in joint.ends:
                 at.setdefault(end, []).append(joint)
         places = {WORLD: Frame.none()}
-        used: set[str] = set()
-        waiting = [WORLD]
-        loose = iter(self.links)
+        waiting, loose = [WORLD], iter(self.links)
+        for name in self.static:  # whatever joints there are between
+            self._stand(name, "fixed", places)
+            waiting.append(name)
+        used = {name for name, joint in self.joints.items() if {*joint.ends} <= {WORLD, *self.static}}
+        for name in used:
+            self.report.tell(UNUSED, self.joints[name].element, "a joint between links that stand still (static)")
         while True:
             while waiting:
                 above = waiting.pop(0)
@@ -229,18 +238,20 @@ class _Reader:
             free = next((name for name in loose if name not in places), None)
             if free is None:
                 break
-            kind = "fixed" if free in self.static else "floating"
-            places[free] = self._frame(free, self.links[free])
-            self._add_link(free, places)
-            frame = places[free]
-            name = f"{free} {kind}"
-            self.robot.joints[name] = RobotJoint(name, kind, self.links[free], WORLD, free, frame, UP)
+            self._stand(free, "floating", places)
             waiting.append(free)
         for joint in self.joints.values():
             if joint.name not in used:
                 self._close(joint, places)
         for name in self.attached:
             self._place(name, places)
+
+    def _stand(self, name: str, kind: str, places: dict[str, Frame]) -> None:
+        """A link that no joint holds."""
+        places[name] = self._frame(name, self.links[name])
+        self._add_link(name, places)
+        called = f"{name} {kind}"
+        self.robot.joints[called] = RobotJoint(called, kind, self.links[name], WORLD, name, places[name], UP)
 
     def _place(self, name: str, places: dict[str, Frame]) -> None:
         """A frame on a link: a port of it; what is attached to a model or a joint is there for poses."""
@@ -276,12 +287,12 @@ class _Reader:
         if axis is None:
             return
         if (limit := axis.one("limit")) is not None:
-            low, high = limit.inner_number("lower", -1e16), limit.inner_number("upper", 1e16)
+            low, high = bound(limit, "lower", -ENDLESS), bound(limit, "upper", ENDLESS)
             if low > high:
                 raise limit.refuse(f"lower = {low:g} lies above upper = {high:g}; exchange them.")
             if joint.kind != "continuous" and (low > -1e15 or high < 1e15):
                 joint.low, joint.high = max(low, -1e6), min(high, 1e6)
-            effort = limit.inner_number("effort", -1.0)
+            effort = bound(limit, "effort", -1.0)
             joint.effort = effort if 0.0 < effort < 1e15 else None
         if (dynamics := axis.one("dynamics")) is not None:
             joint.damping, joint.friction, joint.stiffness, joint.rest = (
@@ -356,31 +367,28 @@ class _Reader:
         link = Link(name, element)
         own = self._frame(name, element)
         inside = _seen(frame, own)
+        prefix = name.removesuffix(element.text("name"))
+
+        def within(pose: Element | None) -> Frame:
+            relative = "" if pose is None else pose.attributes.get("relative_to", "")
+            base = self._frame(f"{prefix}{relative}", element) if relative else own
+            return _seen(frame, base @ pose_of(pose))
+
         inertial = element.one("inertial")
-        mass = 1.0 if inertial is None else inertial.inner_number("mass", 1.0)
-        tensor, place = np.eye(3), Frame.none()
+        mass, tensor = matter_of(element)
+        centre = within(None if inertial is None else inertial.one("pose"))
         if inertial is not None:
-            place = _pose(inertial.one("pose"))
-            inertia = inertial.one("inertia")
-            usual = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
-            if inertia is not None:
-                usual = [inertia.inner_number(tag, value) for tag, value in zip(TENSOR, usual, strict=True)]
-            xx, yy, zz, xy, xz, yz = usual
-            tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
             self.report.tell(READ, inertial, "mass, centre and inertia")
-        if mass <= 0.0:
-            raise element.refuse(f"{mass:g} kg; give a mass above 0.")
-        centre = inside @ place
         link.mass, link.centre, link.inertia = mass, centre.place, centre.turn @ tensor @ centre.turn.T
         self.robot.links[name] = link
         for inner in element.inside:
             if inner.tag == "collision":
-                here = inside @ _pose(inner.one("pose"))
-                link.shapes.append(of_geometry(inner, here, _friction(inner), inner=True))
+                link.shapes.append(of_geometry(inner, within(inner.one("pose")), friction_of(inner), inner=True))
             elif inner.tag in FOR_OTHERS:
                 self.report.tell(UNUSED, inner, FOR_OTHERS[inner.tag])
                 if inner.tag == "visual":
-                    _look(link, inner, inside)
+                    with suppress(ModelError):  # a picture that is wrong stops no motion
+                        link.looks.append(look_of(inner, within(inner.one("pose"))))
             elif inner.tag not in ("pose", "inertial"):
                 self.report.tell(DROPPED, inner, "an element that is not known here")
         if np.abs(inside.place).max() > SAME:
@@ -392,49 +400,6 @@ class _Reader:
         self.report.tell(READ, element, "a link")
 
 
-TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-
-
 def _seen(of: Frame, frame: Frame) -> Frame:
     """A frame of the world as another one sees it."""
     return Frame(of.turn.T @ (frame.place - of.place), of.turn.T @ frame.turn)
-
-
-def _look(link: Link, visual: Element, inside: Frame) -> None:
-    """What it looks like, where that can be told; a picture that is wrong stops no motion."""
-    with suppress(ModelError):
-        link.looks.append(of_geometry(visual, inside @ _pose(visual.one("pose")), 0.0, inner=True))
-        if (material := visual.one("material")) is not None:
-            link.looks[-1].colour = colour_of(material.inner("diffuse", ""))
-
-
-def _friction(collision: Element) -> float:
-    """Coulomb's coefficient of <surface>."""
-    at: Element | None = collision
-    for tag in ("surface", "friction", "ode"):
-        at = None if at is None else at.one(tag)
-    found = USUAL_FRICTION if at is None else at.inner_number("mu", USUAL_FRICTION)
-    if found < 0.0:
-        raise collision.refuse(f"mu = {found:g}; a friction is a number from 0 on.")
-    return found
-
-
-def _pose(pose: Element | None) -> Frame:
-    """x y z and roll, pitch and yaw, or a quaternion."""
-    if pose is None or not pose.content.strip():
-        return Frame.none()
-    form = pose.attributes.get("rotation_format", "euler_rpy")
-    if form != "euler_rpy":
-        raise pose.refuse(f'rotation_format="{shown(form)}"; write roll, pitch and yaw.')
-    numbers = pose.own_numbers(6)
-    angles = np.radians(numbers[3:]) if pose.attributes.get("degrees") in ("true", "1") else numbers[3:]
-    return Frame(numbers[:3], turned(angles))
-
-
-def _version(root: Element) -> tuple[int, int]:
-    """Of the format: 1.10 is later than 1.9."""
-    text = root.attributes.get("version", "")
-    found = re.fullmatch(r"(\d{1,3})\.(\d{1,3})(\.\d{1,3})?", text.strip())
-    if found is None:
-        raise root.refuse(f'version="{shown(text)}"; give the version of the format, such as 1.10.')
-    return int(found[1]), int(found[2])

@@ -19,6 +19,7 @@ from modular.names import missing
 from scenarios.models.import_report import APPROXIMATED, DROPPED, READ, UNUSED, Report
 from scenarios.models.looks import colour_of
 from scenarios.models.markup import Element, shown
+from scenarios.models.mjcf_classes import direction, of_quaternion
 from scenarios.models.robot import LED, LOOPS, MOVING, USUAL_FRICTION, Frame, Link, LoopJoint, Mimic, Robot, RobotJoint
 from scenarios.models.touching import of_geometry
 
@@ -148,6 +149,10 @@ def _joint(element: Element, report: Report) -> RobotJoint:
         _limits(joint, report)
     elif (mimic := element.one("mimic")) is not None:
         report.tell(READ, mimic, f"a {kind} joint has no value that could follow another")
+    for tag in ("limit", "dynamics"):
+        if kind not in LED and (given := element.one(tag)) is not None and any(map(_says, given.attributes.values())):
+            outcome = UNUSED if kind == "fixed" else DROPPED
+            report.tell(outcome, given, f"of a {kind} joint, which has no coordinate that it could be told along")
     for inner in element.inside:
         if inner.tag in OF_JOINTS:
             report.tell(UNUSED, inner, OF_JOINTS[inner.tag])
@@ -217,7 +222,16 @@ def _origin(element: Element) -> Frame:
     origin = element.one("origin")
     if origin is None:
         return Frame.none()
-    return Frame(origin.vector("xyz", ZERO), turned(origin.vector("rpy", ZERO)))
+    if "quat_xyzw" not in origin.attributes:
+        return Frame(origin.vector("xyz", ZERO), turned(origin.vector("rpy", ZERO)))
+    if "rpy" in origin.attributes:
+        raise origin.refuse("rpy and quat_xyzw say its rotation; give one of them.")
+    return Frame(origin.vector("xyz", ZERO), of_quaternion(np.roll(direction(origin, "quat_xyzw", 4), 1)))
+
+
+def _says(value: str) -> bool:
+    """Whether it is anything but a zero."""
+    return value.strip().strip("+-0.") != ""
 
 
 def turned(rpy: Array) -> Array:

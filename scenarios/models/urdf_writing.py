@@ -115,7 +115,10 @@ def _forces(order: list[Branch], joints: dict[str, Tag], found: Mechanism) -> No
         tag = "dynamics" if isinstance(force, Friction) else "limit"
         told = joint.find(tag)
         told = ElementTree.SubElement(joint, tag) if told is None else told
-        if isinstance(force, Friction):
+        word = "damping" if isinstance(force, Friction) else "lower" if isinstance(force, Stop) else "effort"
+        if told.get(word) is not None:
+            found.dropped.append(f"force '{name}' ({type(force).__name__}): joint '{branch.name}' has {word} already")
+        elif isinstance(force, Friction):
             told.set("damping", text_of(force.viscous))
             told.set("friction", text_of(force.dry))
         elif isinstance(force, Stop):

@@ -22,7 +22,7 @@ from scenarios.models.robot import Frame
 from scenarios.models.urdf_writing import roll_pitch_yaw
 from scenarios.models.usd_opening import opened, turn_of
 from scenarios.models.usd_shapes import geometry_of, solid_of, usual_density
-from scenarios.models.usd_solvers import armature_of, unread
+from scenarios.models.usd_solvers import armature_of, tell_unread
 
 KINDS = {
     "PhysicsRevoluteJoint": "revolute",
@@ -197,6 +197,7 @@ class _Reader:
         ]
         if np.any(np.array(velocities, float)):
             self.report.tell(DROPPED, self._of(prim), "velocities at the start")
+        tell_unread(prim, "", self._of(prim), self.report)
         frame, stretch = self._frame(prim)
         solid = self._solid(prim, shapes, frame, stretch)
         link = self._put(self.model, "link", name=name)
@@ -212,6 +213,8 @@ class _Reader:
 
     def _collision(self, link: Element, shape: Any, frame: Frame) -> None:
         """A shape for contact."""
+        if not self._value(self.pxr.UsdPhysics.CollisionAPI(shape).GetCollisionEnabledAttr(), True, shape):
+            return
         own, stretch = self._frame(shape)
         kind, turn, sizes = geometry_of(self.pxr, shape, self.metres * stretch)
         collision = self._put(link, "collision", name=str(shape.GetPath()))
@@ -310,6 +313,7 @@ class _Reader:
                 DROPPED, self._of(prim), "a joint that is not known here; hinges, slides, balls, crosses and welds are"
             )
             return
+        tell_unread(prim, kind, self._of(prim), self.report)
         pair = frozenset(str(end and end.GetPath()) for end in ends)
         if pair in self.pairs:
             self.report.tell(
@@ -317,9 +321,8 @@ class _Reader:
             )
         self.pairs.add(pair)
         frames = [self._side(prim, end, number) for number, end in enumerate(ends)]
-        swap = ends[1] is None
-        parent, child = (1, 0) if swap else (0, 1)
-        place, sign = frames[child], -1.0 if swap else 1.0
+        parent, child = (1, 0) if ends[1] is None else (0, 1)
+        place, sign = frames[child], -1.0 if parent else 1.0
         directions = [sign * frames[0].turn[:, axis] for axis in axes]
         begins = self._begins(prim, kind, frames, axes)
         joint = self._put(self.model, "joint", name=self._name(prim), type=kind)
@@ -414,8 +417,6 @@ class _Reader:
         if armature := armature_of(prim):
             scale = self.kilograms * (self.metres**2 if kind == "revolute" else 1.0)
             self._text(axis.one("dynamics") or self._put(axis, "dynamics"), "armature", text_of(scale * armature))
-        if told := unread(prim):
-            self.report.tell(DROPPED, self._of(prim), f"{', '.join(told)}: words for one solver, which are not read")
 
     def _drive(self, prim: Any, axis: Element, drive: str, unit: float, kind: str, begins: float) -> None:
         """A spring and a damper with a place where it rests; without both a motor that gives no more than its most."""

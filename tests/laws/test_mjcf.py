@@ -56,7 +56,7 @@ def test_all_sorts_of_a_file_move_as_in_mujoco(written):
         there.jnt_stiffness[joint] = 0.0
     data = mujoco.MjData(there)
     for name, value in values.items():
-        data.qpos[there.jnt_qposadr[there.joint(name).id]] += value
+        data.qpos[there.jnt_qposadr[there.joint(name).id]] = value
     mujoco.mj_step(there, data, 2000)
     mujoco.mj_forward(there, data)
     held = {
@@ -90,6 +90,23 @@ def test_what_we_wrote_is_read_back_and_moves_the_same(tmp_path: Path):
     one = moved(model, ["rocker.end", "coupler.end"], end=0.3)
     other = moved(back, ["rocker.rocker_end", "coupler.coupler_end"], end=0.3)
     assert np.abs(one - other[:, :2]).max() < 1e-12
+
+
+def test_joints_count_as_their_file_does(written):
+    """MuJoCo counts from `ref` where a model is put down; the places of stops and springs are counted so too."""
+    text = (
+        '<mujoco><worldbody><body name="a"><joint name="turn" ref="30" range="-20 90" stiffness="3" springref="50"/>'
+        '<geom type="box" size=".1 .2 .3" pos=".1 0 0"/></body></worldbody></mujoco>'
+    )
+    for values, begins in (({}, 30.0), ({"turn": np.radians(80.0)}, 80.0)):
+        found = read_model(written(text), values=values)
+        told, own = found.joints["turn"], found.assembly.joints["turn"]
+        assert np.degrees([told.begins, told.low, told.high]) == pytest.approx([begins, -20.0, 90.0])
+        assert np.degrees([own.angle, own.low, own.high]) == pytest.approx([begins, -20.0, 90.0])
+        spring = found.assembly.force_edges["turn-spring"].force
+        assert np.degrees(spring.places[0]) == pytest.approx(50.0 - begins)
+    across = found.robot.joints["turn"].at(np.radians(80.0 - 30.0)).turn
+    assert np.allclose(across, Rotation.from_euler("z", 50.0, degrees=True).as_matrix(), atol=1e-15)
 
 
 def test_joints_of_one_body_are_one_of_ours(written):

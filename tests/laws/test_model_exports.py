@@ -31,7 +31,7 @@ from components import (
 )
 from coordinator import Glued, Simulation
 from coordinator.analysis import assemble
-from modular import Assembly, ModelError, Port
+from modular import Assembly, Limit, ModelError, Port
 from scenarios.models import export_model, read_model
 from scenarios.models.rigid import mechanism
 
@@ -215,6 +215,26 @@ def test_what_friction_holds_beyond_what_it_slides_with_is_told_to_be_left_out(e
     model.apply("rub", Friction(0.2, static=0.3, measure="way", axis=(0.3, 0.1, 1.0)), "lower.in", "upper.out")
     told = export_model(model, tmp_path / f"robot.{ending}").dropped
     assert "force 'rub': what it holds beyond what it slides with (static = 0.3)" in told
+
+
+@pytest.mark.parametrize("ending", ["xml", "urdf", "sdf"])
+def test_what_joints_and_forces_say_that_no_format_has_is_told(ending, tmp_path: Path):
+    """Where a joint breaks, how walls give, what a second force says of a joint: which of two it is goes by their order."""
+    model = robot()
+    edge = model.joint_edges["wrist"]
+    model.cut("wrist")
+    model.join("wrist", edge.joint, str(edge.first), str(edge.second), at=edge.at, breaks_at=Limit(force=50.0))
+    along = {"measure": "way", "axis": (0.3, 0.1, 1.0)}
+    ports = [str(port) for port in model.force_edges["rail-friction"].ports]
+    model.apply("again", Friction(0.9, 0.8, **along), *ports)
+    model.apply("walls", Stop(-0.1, 0.1, restitution=0.5, **along), *ports)
+    told = export_model(model, tmp_path / f"robot.{ending}").dropped
+    assert "joint 'wrist': where it breaks" in told
+    assert any(what.startswith("force 'walls': how its walls give") for what in told)
+    assert any(what.startswith("force 'again' (Friction): joint 'rail' has damping already") for what in told)
+    if ending == "urdf":
+        friction = read_model(tmp_path / "robot.urdf").assembly.force_edges["rail-friction"].force
+        assert (friction.dry, friction.viscous) == (0.2, 0.7)
 
 
 def test_a_joint_with_two_coordinates_is_two_joints_of_urdf(tmp_path: Path):

@@ -8,7 +8,7 @@ import scenarios
 import zoo
 from components import Fixed, Law, Load, PointMassRod, PointOnLine, Revolute, Rod, Spherical
 from coordinator import Centralized, Penalty, Simulation
-from modular import Assembly, Crossing, Cut, Limit, ModelError
+from modular import Assembly, Crossing, Cut, Join, Limit, ModelError
 from modular.elements import ASKED
 from modular.joints import ANSWERS
 
@@ -313,6 +313,22 @@ def test_events_at_one_instant_all_happen_then():
         run = simulation.run(0.6)
     assert [event["name"] for event in run.events] == ["left-pin", "right-pin"]
     assert run.events[0]["time"] == pytest.approx(run.events[1]["time"], abs=1e-9)
+
+
+@pytest.mark.parametrize("order", [("cut", "join"), ("join", "cut")])
+def test_events_that_fall_on_one_tick_happen_in_the_order_of_their_times(order):
+    """However the model lists them, here the last one first."""
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("rod", zoo.masses(2, (0, 0), (1.0, 0)))
+    if order[0] == "cut":
+        model.join("pin", Revolute(), "ground", "rod.start")
+    events = {"cut": Cut("pin"), "join": Join("pin", Revolute(), "ground", "rod.start")}
+    model.at(0.01004, events[order[1]])
+    model.at(0.00996, events[order[0]])
+    with Simulation(model, 1e-3) as simulation:
+        run = simulation.run(0.02)
+    assert tuple(event["kind"] for event in run.events) == order
+    assert ("pin" in simulation.assembly.joint_edges) == (order[1] == "join")
 
 
 def test_the_kinematic_law_is_for_joints_that_only_hold_two_points():

@@ -139,6 +139,28 @@ def test_stops_are_left_out_when_asked(written):
     assert found.values["shoulder"] == 0.0 and len(found.report.of(APPROXIMATED)) == 2
 
 
+BETWEEN = """<robot name="r"><link name="base"/>
+<link name="a"><inertial><origin xyz="0 0 -.2"/><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1"/></inertial></link>
+<link name="b"><inertial><origin xyz="0 0 -.2"/><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1"/></inertial></link>
+<joint name="j" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+<joint name="k" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0 0 -.4"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/><mimic joint="j" multiplier="2"/></joint></robot>"""
+
+
+def test_nothing_begins_behind_its_stops_which_would_throw_it_out(written):
+    """A kilogram that was put a radian behind its stop had 16 kJ half a second later."""
+    file = written(BETWEEN)
+    with pytest.raises(ModelError, match=r"'j' is to begin at 2, beyond its stops, -1 and 1; give a value between"):
+        read_model(file, values={"j": 2.0})
+    assert "j-stop" not in read_model(file, values={"j": 2.0}, stops=False).assembly.forces
+    there = read_model(file, values={"j": 0.4})
+    assert {"j-stop", "k-stop"} <= set(there.assembly.forces) and not there.report.of(APPROXIMATED)
+    beyond = read_model(file, values={"j": 0.7})  # which leads the other one to 1.4
+    assert "j-stop" in beyond.assembly.forces and "k-stop" not in beyond.assembly.forces
+    assert ["begins at 1.4, beyond its stops" in entry.what for entry in beyond.report.of(APPROXIMATED)] == [True]
+
+
 def test_a_mass_in_a_point_or_on_a_line_is_named_and_given_an_inertia_when_asked(written):
     for rest in ('iyy="0.012" iyz="0" izz="0.012"', 'iyy="0" iyz="0" izz="0"', 'iyy="1e-20" iyz="0" izz="1e-20"'):
         thin = ARM.replace(
