@@ -58,6 +58,15 @@ class Which(Sequence[int]):
             found = self._called[name] = [f"{name}{MARK}{k}" for k in self._numbers]
         return found
 
+    def laid_out(self, names: list[str]) -> tuple[str, ...] | None:
+        """Members of the model that these are, variant after variant; None where they stand in another way."""
+        size, left = divmod(len(names), len(self))
+        if left or not size or not all(MARK in name for name in names[:size]):
+            return None
+        own = tuple(parted(name)[0] for name in names[:size])
+        every = zip(*map(self.called, own), strict=True)
+        return own if names == list(chain.from_iterable(every)) else None
+
 
 class Tiles(MutableMapping[str, Member]):
     """Members of several variants by their names; some may leave, and others come."""

@@ -6,10 +6,27 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+
+from modular.elements import Array
+
 MAX_CACHED_BODIES = 256  # bodies whose arrays are kept, a few kilobytes each
+MAX_KEPT_INVERSES = 1024  # of a tenth of a kilobyte each
 
 Given = TypeVar("Given")
 Found = TypeVar("Found")
+
+
+def pseudo_inverse(vectors: Array) -> Array:
+    """Of a few vectors, (n, d) to (d, n), for reading only: joints and forces on bodies that stand alike ask for the same."""
+    return _pseudo_inverse(np.asarray(vectors, float).tobytes(), *vectors.shape)
+
+
+@lru_cache(maxsize=MAX_KEPT_INVERSES)
+def _pseudo_inverse(vectors: bytes, count: int, dimension: int) -> Array:
+    found: Array = np.asarray(np.linalg.pinv(np.frombuffer(vectors).reshape(count, dimension)), float)
+    found.flags.writeable = False
+    return found
 
 
 class _Itself(NamedTuple):

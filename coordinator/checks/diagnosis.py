@@ -3,7 +3,7 @@ and what grew in the last ticks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
@@ -94,17 +94,21 @@ def what_is_too_fast(simulation: CheckContext, body: str) -> tuple[str, float | 
     return f"forces change faster than the step can follow: take dt = {step:.2g} s", step
 
 
-def beyond(simulation: CheckContext, *, now: bool = True) -> tuple[str, str, float, str, float | None] | None:
+def beyond(
+    simulation: CheckContext, *, now: bool = True, loads: Sequence[load_stiffness.Load] | None = None
+) -> tuple[str, str, float, str, float | None] | None:
     """What is beyond its stability limit, if anything: name, kind, margin, remedy, and a step [s] that would hold.
 
     Springs come first: their stiffness is their own, and joints beside one that is too stiff have no room left. Loads on bodies
-    come last: those of now, or those that were recorded before the run went wrong.
+    come last: those of now, or those that were recorded before the run went wrong. `loads`: those of now, where they are known.
     """
-    found = _beyond(simulation, now=now)
+    found = _beyond(simulation, now, loads)
     return None if found is None else (*found[:3], *proposed(simulation, *found[3:]))
 
 
-def _beyond(simulation: CheckContext, *, now: bool) -> tuple[str, str, float, str, float | None] | None:
+def _beyond(
+    simulation: CheckContext, now: bool, loads: Sequence[load_stiffness.Load] | None
+) -> tuple[str, str, float, str, float | None] | None:
     margins, dt = simulation.stiffness_margins, simulation.dt
     forces = simulation.assembly.force_edges
     springs = {name: margin for name, margin in margins.items() if name in forces} if len(forces) else {}
@@ -120,7 +124,7 @@ def _beyond(simulation: CheckContext, *, now: bool) -> tuple[str, str, float, st
     if margin < 1.0:
         return name, "joint", margin, *simulation.coupling.remedy(margin, dt)
     if now:
-        load, grows = load_stiffness.least(load_stiffness.now(simulation, margins)), 1.0
+        load, grows = load_stiffness.least(load_stiffness.now(simulation, margins) if loads is None else loads), 1.0
     else:
         load, grows = load_stiffness.on_the_way(simulation)
     if load is None:

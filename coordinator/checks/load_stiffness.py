@@ -28,6 +28,7 @@ import numpy as np
 
 from coordinator.checks.context import CheckContext
 from coordinator.checks.load_oscillation import oscillation_of
+from coordinator.record.ways import acquainted
 from modular.body import GivesCompliance
 from modular.elements import ASKED, Array, Indices
 from modular.errors import ModelError
@@ -137,7 +138,8 @@ def among(simulation: CheckContext, margins: Mapping[str, float], bodies: Sequen
         if not concerns(simulation, margins):
             return []
         carriers.clear()
-        bodies = _heaviest(system)
+        bodies = heaviest(system)
+    acquainted((body for body in bodies if body in system.body_home), system.described)
     found = []
     for body in bodies:
         bearing = _carrier(system, margins, body) if body in system.body_home else None
@@ -174,7 +176,7 @@ def next_look(tick: int, *, near: bool = True) -> int:
 def swinging(simulation: CheckContext, below: float = 1.0) -> list[Load]:
     """The same between joints without play; only those with a margin `below` that: one is what a step just follows."""
     system, limit, found = simulation.system, simulation.coupling.swings, []
-    for body in _heaviest(system) if limit is not None else []:
+    for body in heaviest(system) if limit is not None else []:
         least = (limit / (below * simulation.dt)) ** 2 if limit is not None else 0.0
         how = oscillation_of(system, body, least) if body in system.body_home else None
         if how is not None and limit is not None and how.square > least:
@@ -217,7 +219,7 @@ def tell(margins: Mapping[str, float], loads: Sequence[Load]) -> tuple[Mapping[s
     ), overloaded
 
 
-def _heaviest(system: System) -> list[str]:
+def heaviest(system: System) -> list[str]:
     """Bodies at the sides of joints that bear most for how they answer."""
     elements, stacks = system.elements, [joints for joints in system.joints if joints.form.translations]
     starts = [np.stack([joints.first[: joints.count], joints.second[: joints.count]], axis=1) for joints in stacks]
@@ -225,9 +227,23 @@ def _heaviest(system: System) -> list[str]:
     with np.errstate(all="ignore"):  # numbers that have left the world say so themselves
         force = np.linalg.norm(elements.force[rows], axis=-1)
         answer = np.square(elements.response[rows]).sum(axis=(-2, -1))
-        chosen = np.argsort(-(force * answer).ravel(), kind="stable")[:MAX_EXAMINED_SIDES].tolist()
-    names = [name for joints in stacks for name in joints.names]
-    return list(dict.fromkeys(system.joint_home[names[k // 2]].owners[k % 2] for k in chosen))
+        chosen = first_few(-(force * answer).ravel(), MAX_EXAMINED_SIDES)
+    ends, found = np.cumsum([joints.count for joints in stacks]), []
+    for k in chosen:
+        part = int(np.searchsorted(ends, k // 2, side="right"))
+        joints = stacks[part]
+        found.append(system.joint_home[joints.names[k // 2 - int(ends[part]) + joints.count]].owners[k % 2])
+    return list(dict.fromkeys(found))
+
+
+def first_few(values: Array, count: int) -> list[int]:
+    """Places of the smallest, in order; of equal ones the first, and what is no number last."""
+    places: Indices = np.arange(len(values))
+    if len(values) > count:
+        near = np.flatnonzero(values <= np.partition(values, count - 1)[count - 1])
+        places = near if len(near) >= count else places  # else the others are no numbers
+    found: list[int] = places[np.argsort(values[places], kind="stable")[:count]].tolist()
+    return found
 
 
 def _carrier(system: System, margins: Mapping[str, float], body: str) -> tuple[Carrier, Loads] | None:

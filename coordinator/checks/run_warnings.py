@@ -154,6 +154,7 @@ class WarningMemory:
         ] = {}  # bodies that pass on loads, as they stood when that was looked at
         self._reported = 0  # changes of margins
         self._loads: list[load_stiffness.Load] = []  # that bodies pass on, as last looked at
+        self._looked_at = (0, 0)  # entries of the log of margins, and the tick, when that was looked at of all
         self._overloaded: set[str] = set()  # bodies of which it has told
         self.starts: list[str] = []  # what is to be said of them
         self._slow: list[str] = []  # contacts that part too slowly, as last said
@@ -168,7 +169,8 @@ class WarningMemory:
         if self._reported == len(simulation.past.margins):
             return
         self._reported = len(simulation.past.margins)
-        if (found := beyond(simulation)) is not None:
+        looked = (self._reported, simulation.tick) == self._looked_at
+        if (found := beyond(simulation, loads=self._loads if looked else None)) is not None:
             self._overloaded |= {found[0]} if found[1] == "body" else set()
             _warn(simulation, *found[:4])
 
@@ -255,6 +257,7 @@ class WarningMemory:
         """Margins of stiffness, all or those on touched bodies, with what loads leave of them, as the log has it."""
         known = dict(margins.items())  # for now: of many the log keeps no more than they are
         self._loads = load_stiffness.after(simulation, known, bodies)
+        self._looked_at = (len(simulation.past.margins) + 1, simulation.tick) if bodies is None else (0, 0)
         reported, loads = load_stiffness.tell(known, self._loads)
         return (
             {"tick": simulation.tick, "margins": reported, "loads": loads}

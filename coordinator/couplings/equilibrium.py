@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.couplings.models_beside import New, any_alone, by_name, models_in
 from coordinator.couplings.rules import Stable
 from coordinator.engine.program import compiled, exerting
 from coordinator.engine.region import CHOSEN, EventOperation, Region
 from coordinator.system import System
-from modular.assembly import Parted
-from modular.elements import GAIN_STEP, STEP, TIME, Array
+from modular.elements import GAIN_STEP, STEP, TIME, Array, Indices
 from modular.joints import Joints
 from modular.port import GROUND
 from modular.tiles import Tiles, kinds_of
@@ -34,16 +34,13 @@ MAX_ITERATIONS = 100  # iterations; a load not quite found only leaves some ring
 RESIDUAL_TOLERANCE = 1e-5  # of the acceleration that the joints find at first
 
 
-New = list[tuple[Joints, list[int]]]  # joints just made: their stack and rows
-
-
 def just_made(region: Region) -> New:
     """Joints whose ledgers are not yet open; one cut at this very instant and made again keeps what it carried."""
     homes, new = region.system.joint_home, []
     for joints in region.joints:
         fresh, names = joints.fresh, joints.names
         rows = region.rows(joints) if region.restricted else np.flatnonzero(fresh[: joints.count]).tolist()
-        rows = [row for row in rows if fresh[row] == 1]
+        rows = [row for row, state in zip(rows, fresh[rows].tolist(), strict=True) if state == 1]
         rows = [row for row in rows if not homes.again(names[row])] if homes.made_apart else rows
         if rows and joints.form.holonomic:
             new.append((joints, rows))
@@ -56,9 +53,8 @@ def carry_loads(region: Region, dt: float, new: New) -> None:
     Bodies answer as rigid ones: the gains that pull their shape back, which at a corrected state are still at work
     against the predicted one, hang on the step and must rest meanwhile.
     """
-    parts = models_in(region, new)
-    if len(parts) > 1 and any(_count(part) == 1 for part in parts.values()):
-        for part in parts.values():  # a joint alone is asked in a way of its own
+    if any_alone(region.system, new):
+        for part in models_in(region.system, new).values():  # a joint alone is asked in a way of its own
             owners = dict.fromkeys(owner for joints, rows in part for owner in _owners(region, joints, rows))
             carry_loads(Region.of(region.system, [owner for owner in owners if owner != GROUND]), dt, part)
         return
@@ -73,25 +69,6 @@ def carry_loads(region: Region, dt: float, new: New) -> None:
         trial = OfMany(region, dt, new)
     trial.carry(_conjugate_gradients(trial))
     region.elements.clock[STEP] = 0.0  # it is now again
-
-
-def models_in(region: Region, new: New) -> dict[int, New]:
-    """New joints by the models that they belong to, where several stand side by side; else all of them."""
-    parted = region.system.parted
-    if parted is None:
-        return {0: new}
-    found: dict[int, New] = {}
-    for joints, rows in new:
-        mine: dict[int, list[int]] = {}
-        for row in rows:
-            mine.setdefault(parted(joints.names[row])[1], []).append(row)
-        for model, own in mine.items():
-            found.setdefault(model, []).append((joints, own))
-    return found
-
-
-def _count(new: New) -> int:
-    return sum(len(rows) for _, rows in new)
 
 
 def _owners(region: Region, joints: Joints, rows: list[int]) -> list[str]:
@@ -192,7 +169,7 @@ class Trial(ABC):
         )  # the load that they carry as yet: none, or one found before
         self._now = self.rates().copy()
         self.size = len(self._now)
-        self.ends: Array = np.array([self.size])  # where the rows of a model end, of several side by side
+        self.ends: Indices = np.array([self.size])  # where the rows of a model end, of several side by side
         clock = region.elements.clock
         clock[STEP], clock[TIME] = dt, region.system.time(dt)
 
@@ -255,10 +232,7 @@ class OfMany(Trial):
     def __init__(self, region: Region, dt: float, new: list[tuple[Joints, list[int]]]) -> None:
         self.new = new
         # sums go by the names of joints: in whatever stacks these live, the last bits stay
-        names = np.concatenate(
-            [np.repeat([joints.names[row] for row in rows], joints.form.rows) for joints, rows in new]
-        )
-        self._order, ends = _by_name(names, region.system.parted)
+        self._order, ends = by_name(region.system, new)
         self._back = np.argsort(self._order)
         self._blocks = [dt**2 * joints.stiffness[rows] for joints, rows in new]
         self._able = [_among(joints, rows) for joints, rows in new]
@@ -323,15 +297,6 @@ def _tell_step(region: Region, *, dt: float | None = None) -> None:
     """Velocities are those of now (0), or of a tick ahead."""
     clock = region.elements.clock
     clock[STEP] = clock[GAIN_STEP] if dt is None else dt
-
-
-def _by_name(names: Any, parted: Parted | None) -> tuple[Any, Any]:
-    """The order of rows by the names of their joints, model after model, and where the rows of each model end."""
-    if parted is None:
-        return np.argsort(names, kind="stable"), np.array([len(names)])
-    own, models = zip(*map(parted, names.tolist()), strict=True)
-    order = np.lexsort((np.array(own), np.array(models)))
-    return order, np.cumsum(np.unique(models, return_counts=True)[1])
 
 
 def _conjugate_gradients(trial: Trial) -> Array:

@@ -61,6 +61,10 @@ def stability_margins(system: System, dt: float, touched: list[str] | None = Non
         rows = region.rows(stack)
         rooms = _rooms(stack, rows) if compiled((stack, "compute_margin")) else region.remarks.pop(id(stack), [])
         known = stack.names
+        if len(rooms) == len(known) == len(rows) and np.isfinite(rooms).all():  # of all, and none is without a limit
+            names += known
+            values.extend(rooms)
+            continue
         for row, room in zip(rows, rooms, strict=False):
             if isfinite(room):
                 names.append(known[row])
@@ -103,4 +107,8 @@ def _compute_margin(stack: Any, region: Region) -> None:
 
 def tightest(margins: Mapping[str, float]) -> tuple[str, float] | None:
     """The joint or spring with the smallest margin."""
-    return min(margins.items(), key=lambda item: item[1]) if margins else None
+    if not margins:
+        return None
+    known = dict(margins.items())
+    name = min(known, key=known.__getitem__)
+    return name, known[name]

@@ -13,6 +13,7 @@ import numpy as np
 from coordinator.couplings import Coupling, Penalty
 from coordinator.couplings.coupling import coupling_named
 from coordinator.ensemble.folder import Folder
+from coordinator.ensemble.parameters import GRAVITY
 from coordinator.ensemble.pieces import ALL, Keep, Piece, keep_of
 from coordinator.ensemble.reading import Reading, ticks_of
 from coordinator.ensemble.stacked import Apart, Heard, VariantDiverged, gravity_of, run_apart, run_stacked, why_apart
@@ -192,11 +193,14 @@ class Ensemble(Reading, Spelt):
 
     def _blocks(self, cluster: Any) -> list[list[int]]:
         """Which variants run together."""
-        if self.apart:
+        if len(self) < MIN_SIDE_BY_SIDE or self.apart:
             return [[k] for k in range(len(self))]
         alike: dict[bytes, list[int]] = {}
-        for k in range(len(self)):
-            alike.setdefault(gravity_of(self.variants, k, self.coupling), []).append(k)
+        if GRAVITY in self.variants:
+            for k in range(len(self)):
+                alike.setdefault(gravity_of(self.variants, k, self.coupling), []).append(k)
+        else:
+            alike[b""] = list(range(len(self)))
         size = self._size()
         if cluster is not None or self.folder is not None:  # so that workers share them, and what is done is kept
             size = min(size, max(LEAST_OF_BLOCK, -(-len(self) // BLOCKS)))

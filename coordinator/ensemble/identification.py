@@ -267,17 +267,16 @@ class _Problem:
         parts: list[list[Array]] = [[] for _ in places]
         for k, model in enumerate(self.models):
             columns = columns_of(model, self.ways, places)
-            possible = [
-                i
-                for i in range(len(places))
-                if _possible(Variants(model, {n: c[i : i + 1] for n, c in columns.items()}))
-            ]
-            if not possible:
-                continue
-            vary = {name: column[possible] for name, column in columns.items()}
-            ensemble = Ensemble(model, self.dt, self.coupling, vary=vary, record_every=self.record_every).run(
-                self.until
-            )
+            possible = list(range(len(places)))
+            try:
+                ensemble = self._ensemble(model, columns)
+            except ModelError:  # one of them is no model
+                single = [Variants(model, {n: c[i : i + 1] for n, c in columns.items()}) for i in possible]
+                possible = [i for i in possible if _possible(single[i])]
+                if not possible:
+                    continue
+                ensemble = self._ensemble(model, {name: column[possible] for name, column in columns.items()})
+            ensemble.run(self.until)
             for place, i in enumerate(possible):
                 if place not in ensemble.retired:
                     parts[i].append(self._residual(k, ensemble.run_of(place, judged=False)))
@@ -285,6 +284,9 @@ class _Problem:
         found = [each if each is not None and np.isfinite(each).all() else None for each in whole]
         self.known = list(zip(np.array(places), found, strict=True))
         return found
+
+    def _ensemble(self, model: Assembly, vary: dict[str, Array]) -> Ensemble:
+        return Ensemble(model, self.dt, self.coupling, vary=vary, record_every=self.record_every)
 
     def answer(self, offsets: Array, residual: Array, jacobian: Array, iterations: int) -> Identified:
         """What was found, and what is known of it."""

@@ -107,14 +107,40 @@ class Piece:
         """The same where rows of all variants follow each other as at the beginning; None: they have to be looked for."""
         if self.mark is None or len(self.told) < 2:
             return None
-        variants = self.variants
-        first, called = self.called(name, variants[0]), [self.called(name, k) for k in variants]
         for names, series in getattr(segment, part):
-            step, more = divmod(len(names), len(variants))
-            if key in series and not more and first in names[:step]:
-                row = names.index(first)
-                return series[key][: segment.used, row::step] if names[row::step] == called else None
+            if key in series and (found := self._row_of_first(names, name)) is not None:
+                row, step = found
+                return series[key][: segment.used, row::step] if step else None
         return None
+
+    def _row_of_first(self, names: list[str], name: str) -> tuple[int, int] | None:
+        """Where a member is in the first variant, and how far on it is in each that follows, 0 where they stand otherwise.
+
+        None where it is not there. Segments share lists of names, so each list is looked through once.
+        """
+        known, place = self._looked_through.get((id(names), name), (None, None))
+        if known is names:
+            return place
+        step, more = divmod(len(names), len(self.told))
+        called = self._called.get(name)
+        if called is None:
+            called = self._called[name] = [self.called(name, k) for k in self.variants]
+        found: tuple[int, int] | None = None
+        if not more and called[0] in (head := names[:step]):
+            row = head.index(called[0])
+            found = row, step if names[row::step] == called else 0
+        self._looked_through[id(names), name] = names, found
+        return found
+
+    @cached_property
+    def _called(self) -> dict[str, list[str]]:
+        """What members of the model are called in each variant."""
+        return {}
+
+    @cached_property
+    def _looked_through(self) -> dict[tuple[int, str], tuple[list[str], tuple[int, int] | None]]:
+        """By a list of names and a member where it stands there; lists are kept, so that no other takes the place of one."""
+        return {}
 
     def of(self, variant: int) -> list[Segment]:
         """The samples of one, by the names of the model."""
@@ -198,15 +224,24 @@ def places_in(piece: Piece, variants: Variants, port: str) -> Array | None:
     if port in piece.places:
         return piece.places[port]
     body, name = port_of(variants, port)
+    return places_on(piece, variants, body, [name]).get(name)
+
+
+def places_on(piece: Piece, variants: Variants, body: str, ports: Sequence[str]) -> dict[str, Array]:
+    """The same of ports of one body, by their names; nothing where it never was there."""
     q = piece.series("bodies", body, "q")
     if q is None:
-        return None
+        return {}
     bodies = bodies_of(variants, body, piece.variants)
     if isinstance(bodies, TileRows) or len({each.port_names for each in bodies}) == 1:
         found = type(bodies[0]).port_places(bodies, q)
-        of_each = found.reshape(*q.shape[:2], -1, found.shape[-1])
-        return np.asarray(of_each[:, :, bodies[0].port_names.index(name)])
-    return of_each_body(bodies, lambda one, k: one.port_motion(name, q[:, k], q[:, k], q[:, k])[0])
+        of_each, order = found.reshape(*q.shape[:2], -1, found.shape[-1]), bodies[0].port_names
+        return {port: np.asarray(of_each[:, :, order.index(port)]) for port in ports}
+
+    def place(port: str) -> Array:
+        return of_each_body(bodies, lambda one, k: one.port_motion(port, q[:, k], q[:, k], q[:, k])[0])
+
+    return {port: place(port) for port in ports}
 
 
 def rates_in(piece: Piece, variants: Variants, port: str) -> Array | None:
@@ -270,14 +305,13 @@ class Keep:
         if self.name not in (EXTREMES, PLACES):
             return piece.sampled(slice(None, None, self.every))
         kept = piece.sampled(slice(-1, None))
-        for port in ports_of(variants):
-            places = places_in(piece, variants, port)
-            if places is None:
-                continue
-            if self.name == PLACES:
-                kept.places[port], kept.place_ticks = places.copy(), piece.ticks  # of one port: it was read with others
-            else:
-                kept.extremes[port] = np.stack([places.min(axis=0), places.max(axis=0)], axis=1)
+        for name, body in variants.model.bodies.items():
+            for port, places in places_on(piece, variants, name, body.port_names).items():
+                if self.name == PLACES:  # of one port: it was read with others
+                    kept.places[f"{name}.{port}"], kept.place_ticks = places.copy(), piece.ticks
+                else:
+                    extremes = [places.min(axis=0), places.max(axis=0)]
+                    kept.extremes[f"{name}.{port}"] = np.stack(extremes, axis=1)
         return kept
 
 

@@ -51,6 +51,10 @@ class Variants:
         if not self.count:
             raise ModelError("Ensemble: vary gives no values; give at least one variant.")
         self._made: dict[tuple[str, str, int], Any] = {}  # members of variants, made once
+        self._firsts: dict[
+            tuple[str, str], list[int]
+        ] = {}  # of each variant the first with the same numbers of a member
+        self._sound: dict[str, Array] = {}  # by body, of every variant whether it is sound for certain
         self._lately: dict[tuple[str, str, int], Any] = {}  # the same of those that columns say, for a while
         self.shared: dict[bytes, dict[str, Any]] = {}  # what those have in common that run one after the other
         self._listed: dict[str, list[Any]] = {}  # values of parameters, as lists
@@ -80,16 +84,29 @@ class Variants:
         return {(kind, owner): self.member(kind, owner, k) for kind, owner in self._by_member}
 
     def member(self, kind: str, owner: str, k: int) -> Any:
-        """One of them."""
+        """One of them; variants with the same numbers of it have one in common."""
         home = self._made
         if kind == BODY and owner in self.columns:  # its values stay where they are
             home = self._lately
             if len(home) > KEPT_LATELY:
                 home.clear()
+        else:
+            k = self._first_alike(kind, owner, k)
         made = home.get((kind, owner, k))
         if made is None:
             made = home[kind, owner, k] = self._make(kind, owner, k)
         return made
+
+    def _first_alike(self, kind: str, owner: str, k: int) -> int:
+        """The first variant in which a member has the same numbers as in this one, to the last bit."""
+        known = self._firsts.get((kind, owner))
+        if known is None:
+            columns = [self.values[found.name].reshape(self.count, -1) for found in self._by_member[kind, owner]]
+            numbers = np.ascontiguousarray(np.concatenate(columns, axis=1))
+            rows = numbers.view(np.dtype((np.void, numbers.itemsize * numbers.shape[1]))).ravel()
+            _, first, which = np.unique(rows, return_index=True, return_inverse=True)
+            known = self._firsts[kind, owner] = first[which].tolist()
+        return int(known[k])
 
     def bodies(self, which: Which) -> Tiles[Body]:
         """Bodies of some variants side by side, by names of their own."""
@@ -127,6 +144,8 @@ class Variants:
         try:
             if kind == BODY and owner in self.columns:
                 member = replace(member, **{field: _plain(rows[k]) for field, rows in self.columns[owner].items()})
+                if self._surely_sound(owner)[k]:
+                    return member
             else:
                 member = self._quickly(parameters, member, k) if kind == BODY else self._changed(parameters, member, k)
             problems = check_member(kind, owner, member, self.model.dimension)
@@ -164,19 +183,23 @@ class Variants:
 
     def check(self, which: Iterable[int] | None = None) -> None:
         """Refuse the first variant whose numbers cannot be; bodies that differ in plain fields are looked at as columns first."""
-        every = range(self.count) if which is None else list(which)
-        sound = {(BODY, owner): self._sound(owner, every) for owner in self.columns}
+        every = np.arange(self.count) if which is None else np.array(list(which), np.int64)
+        sound = {(BODY, owner): self._surely_sound(owner)[every] for owner in self.columns}
         others = [key for key in self._by_member if key not in sound]
         asked = range(len(every)) if others else np.flatnonzero(~np.all(list(sound.values()), axis=0)).tolist()
         for place in asked:
             for kind, owner in self._by_member:
                 if (kind, owner) not in sound or not sound[kind, owner][place]:
-                    self.member(kind, owner, every[place])
+                    self.member(kind, owner, int(every[place]))
 
-    def _sound(self, owner: str, which: Sequence[int]) -> Array:
-        """Variants of a body that are sound for certain."""
-        body: Any = self.model.bodies[owner]
-        return np.asarray(type(body).sound_rows(self.bodies(Which(which)).rows_of([owner])))
+    def _surely_sound(self, owner: str) -> Array:
+        """Of every variant of a body whether it is sound for certain, found out once."""
+        if owner not in self._sound:
+            body: Any = self.model.bodies[owner]
+            self._sound[owner] = np.asarray(
+                type(body).sound_rows(self.bodies(Which(range(self.count))).rows_of([owner]))
+            )
+        return self._sound[owner]
 
     def model_of(self, k: int) -> Assembly:
         """The model of one variant."""

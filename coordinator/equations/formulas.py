@@ -71,7 +71,7 @@ class Formulas(Whole):
         from coordinator.equations.ledgers import LedgerMap
         from coordinator.equations.passages import Passages
 
-        equations = self.equations_of(system)
+        equations = self.equations_of(system, scaled=False)
         observer: StepObserver | None = system.observer
         try:
             common = CommonFormulas(system, equations, frozenset() if observer is None else observer.names(system))

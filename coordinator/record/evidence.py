@@ -12,7 +12,7 @@ import numpy as np
 from coordinator.record.losses import Blows, Losses
 from coordinator.record.recorder import Segment, Taken
 from coordinator.record.verdict import SAGITTA_DIVISOR, Estimate, Loss
-from coordinator.record.ways import Bodies, Ways, acquainted, extent_of, size_of, spread_of
+from coordinator.record.ways import Bodies, Ways, extent_of, sizes_of, spread_of
 from modular.elements import Array, Indices
 
 # of the extent: joints that open so far where something is driven may be asked for what cannot be
@@ -212,7 +212,8 @@ class Evidence:
         """Gap over the size of what hangs there, and the angle, of the joint where that is most; what rings goes no way askew."""
         share, most, weighed = 0.0, {}, Counter[str]()
         sides = (side for gave in self._gave.values() for side in recorded.forms[gave.joint].get("between", ()))
-        acquainted((side for side in sides if side in recorded.bodies and side not in self._sizes), recorded.bodies)
+        new = dict.fromkeys(side for side in sides if side in recorded.bodies and side not in self._sizes)
+        self._sizes |= sizes_of(new, recorded.segments, recorded.bodies) if new else {}
         for gave in sorted(self._gave.values(), key=lambda one: -one.size):
             weighed[gave.form] += 1
             if weighed[gave.form] > MAX_WEIGHED_JOINTS:
@@ -227,9 +228,6 @@ class Evidence:
     def _size(self, recorded: Recorded, joint: str) -> float:
         """Of the smaller body at the sides of a joint; 0 where none has a size."""
         sides = [side for side in recorded.forms[joint].get("between", ()) if side in recorded.bodies]
-        for side in sides:
-            if side not in self._sizes:
-                self._sizes[side] = size_of(side, recorded.segments, recorded.bodies)
         return min((self._sizes[side] for side in sides if self._sizes[side] > 0.0), default=0.0)
 
 

@@ -180,7 +180,7 @@ class Past:
         """The last stability margin of everything that ever had one, by stiffness alone (coordinator/checks/load_stiffness.py)."""
         read, latest = self._latest if self._latest[0] <= len(self.margins) else (0, {})
         for entry in self.margins[read:]:
-            latest.update(entry["margins"])
+            latest.update(entry["margins"].items())  # of many they stand in lists
             for joint, load in entry.get("loads", {}).items():
                 latest.pop(joint)
                 latest |= {} if load["without"] is None else {joint: load["without"]}

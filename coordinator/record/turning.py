@@ -51,7 +51,8 @@ def angle(run: Run, name: str, ever: Ever | None = None) -> Array:
     warning says where these leave it open.
     """
     held = _held(run, name, ever)
-    seen, axis = _seen_from_first(run, held), _axis_of_first(run, held)
+    first = _axes(run, held.first)
+    seen, axis = np.asarray(np.einsum("nij,nkj->nik", first, _axes(run, held.second))), _axis_of_first(run, held, first)
     since = np.einsum("nij,kj->nik", seen, seen[held.begin])  # how the second side has turned, in the axes of the first
     if seen.shape[-1] == 2:
         turn = np.arctan2(since[:, 1, 0], since[:, 0, 0])
@@ -65,9 +66,8 @@ def angle(run: Run, name: str, ever: Ever | None = None) -> Array:
         sine = 0.5 * np.einsum("nij,kij,k->n", since, _turners(), axis)
         turn = np.arctan2(sine, 0.5 * (np.trace(since, axis1=1, axis2=2) - 1.0))
     found = np.full(len(run), np.nan)
-    found[held.there] = counted_turns(
-        run, f"'{name}'", turn[held.there], _turning_rate(run, held, axis)[held.there], held.there
-    )
+    rate = _turning_rate(run, held, first, axis)[held.there]
+    found[held.there] = counted_turns(run, f"'{name}'", turn[held.there], rate, held.there)
     return np.asarray(found - found[held.begin])
 
 
@@ -194,23 +194,18 @@ def _place(run: Run, port: str, at: Array | None = None) -> Array:
     return run.position(port)
 
 
-def _seen_from_first(run: Run, held: Held) -> Array:
-    """Axes of the second side by their components along those of the first, (n, d, d)."""
-    return np.asarray(np.einsum("nij,nkj->nik", _axes(run, held.first), _axes(run, held.second)))
-
-
-def _turning_rate(run: Run, held: Held, axis: Array) -> Array:
-    """How fast the second side turns about its axis against the first [rad/s], (n,)."""
+def _turning_rate(run: Run, held: Held, first: Array, axis: Array) -> Array:
+    """How fast the second side turns about its axis against the first [rad/s], (n,); `first`: axes of the first side, (n, d, d)."""
     rates = [
         0.0 if port.partition(".")[0] == GROUND else angular_velocity(run, port) for port in (held.first, held.second)
     ]
     between = np.asarray(rates[1] - rates[0])
-    return between if between.ndim == 1 else np.einsum("ni,nji,j->n", between, _axes(run, held.first), axis)
+    return between if between.ndim == 1 else np.einsum("ni,nji,j->n", between, first, axis)
 
 
-def _axis_of_first(run: Run, held: Held) -> Array:
-    """The axis by its components along the axes of the first side, which carries it."""
-    first, begin = _axes(run, held.first)[held.begin], held.begin
+def _axis_of_first(run: Run, held: Held, axes: Array) -> Array:
+    """The axis by its components along the axes of the first side, which carries it, (n, d, d)."""
+    first, begin = axes[held.begin], held.begin
     given, d = (
         held.component.line
         if isinstance(held.component, Force)
@@ -228,7 +223,8 @@ def _axis_of_first(run: Run, held: Held) -> Array:
 
 
 def _axis_of_held(run: Run, held: Held) -> Array:
-    return np.asarray(np.einsum("i,nij->nj", _axis_of_first(run, held), _axes(run, held.first)))
+    axes = _axes(run, held.first)
+    return np.asarray(np.einsum("i,nij->nj", _axis_of_first(run, held, axes), axes))
 
 
 def _turners() -> Array:

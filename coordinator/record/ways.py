@@ -11,7 +11,7 @@ import numpy as np
 from coordinator.record.lifetimes import Flags
 from coordinator.record.recorder import Segment, Taken
 from coordinator.record.verdict import SAGITTA_DIVISOR
-from modular.body import Body
+from modular.body import Body, StackMembers
 from modular.elements import Array, Indices
 from modular.errors import ModelError
 
@@ -47,8 +47,29 @@ def acquainted(names: Iterable[str], bodies: Bodies) -> None:
             kind.look_at(list(those.values()))
 
 
-def corners(body: Body, q: Array) -> Array:
-    """Places of its ports and of its mass centre, (points, d)."""
+def corners(bodies: Sequence[Body], q: Array) -> list[Array]:
+    """Of bodies of one stack the places of their ports and of their mass centres, (points, d) each; q: (bodies, elements, d)."""
+    kinds: dict[Any, list[int]] = {}
+    for k, body in enumerate(bodies):
+        kinds.setdefault(type(body), []).append(k)
+    found: list[Array] = [np.empty(0)] * len(bodies)
+    for kind, own in kinds.items():
+        if not hasattr(kind, "mass_centres"):
+            for k in own:
+                found[k] = _corners_of_one(bodies[k], q[k])
+            continue
+        those = StackMembers(bodies[k] for k in own)
+        places, centres = kind.port_places(those, q[None, own])[0], kind.mass_centres(those, q[None, own])[0]
+        ends = np.cumsum([len(body.port_names) for body in those]).tolist()
+        for k, end, body, centre in zip(own, ends, those, centres, strict=True):
+            count = len(body.port_names)
+            ports = places[end - count : end - count + min(count, PORTS)]
+            found[k] = np.concatenate([ports, centre[None]])
+    return found
+
+
+def _corners_of_one(body: Body, q: Array) -> Array:
+    """The same of a body of a kind that does not say it of many."""
     still = np.zeros_like(q)
     points = [body.port_motion(port, q, still, still)[0] for port in body.port_names[:PORTS]]
     return np.array([*points, body.mass_centre(q)])
@@ -58,9 +79,14 @@ def extent_of(segments: Sequence[Segment], bodies: Bodies) -> float:
     """The longest side of a box around all bodies of the first sample [m]; 0 where there is none, or they are one point."""
     if not segments:
         return 0.0
-    found = chosen_of(segments[0], MAX_CORNER_BODIES)
-    acquainted((name for name, _, _ in found), bodies)
-    points = [corners(bodies[name], series["q"][0, row]) for name, row, series in found]
+    stacks: dict[int, tuple[Array, list[str], list[int]]] = {}
+    for name, row, series in chosen_of(segments[0], MAX_CORNER_BODIES):
+        _, names, rows = stacks.setdefault(id(series), (series["q"][0], [], []))
+        names.append(name)
+        rows.append(row)
+    points = [
+        point for q, names, rows in stacks.values() for point in corners([bodies[name] for name in names], q[rows])
+    ]
     size = float(np.ptp(np.concatenate(points), axis=0).max()) if points else 0.0
     return size if np.isfinite(size) else 0.0
 
@@ -71,13 +97,19 @@ def spread_of(segments: Sequence[Segment], bodies: Bodies) -> float:
     return 2.0 * max((bodies[name].spread for name in names), default=0.0)
 
 
-def size_of(name: str, segments: Sequence[Segment], bodies: Bodies) -> float:
-    """The longest side of a box around a body where it was recorded first [m]."""
+def sizes_of(names: Iterable[str], segments: Sequence[Segment], bodies: Bodies) -> dict[str, float]:
+    """The longest side of a box around each body where it was recorded first [m]; 0 where it was not."""
+    found = dict.fromkeys(names, 0.0)
+    wanted = set(found)
     for segment in segments:
-        for names, series in segment.bodies:
-            if name in names:
-                return float(np.ptp(corners(bodies[name], series["q"][0, names.index(name)]), axis=0).max())
-    return 0.0
+        for own, series in segment.bodies:
+            here = [(row, name) for row, name in enumerate(own) if name in wanted] if wanted else []
+            if here:
+                q = series["q"][0, [row for row, _ in here]]
+                boxes = corners([bodies[name] for _, name in here], q)
+                found |= {name: float(np.ptp(box, axis=0).max()) for (_, name), box in zip(here, boxes, strict=True)}
+                wanted -= {name for _, name in here}
+    return found
 
 
 class Looked(NamedTuple):

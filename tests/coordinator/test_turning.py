@@ -20,6 +20,7 @@ from components import (
     Smooth,
     SpringDamper,
 )
+from components.bodies.natural.records import turned_by
 from coordinator import Glued, RunWarning, Simulation
 from coordinator.record.export import columns
 from coordinator.record.sensors import angle as angle_of_ports
@@ -169,6 +170,22 @@ def test_the_way_of_a_jack_is_what_it_has_lengthened_and_of_what_has_none_it_is_
     assert run.angle("planar")[-1] == pytest.approx(1.5, abs=1e-5)
     with pytest.raises(ModelError, match="does not slide along one axis"):
         run.way("planar")
+
+
+def test_what_resists_about_all_axes_and_what_is_slender_turn_alike_sample_by_sample():
+    """Slender ones not at all about their line; each sample by itself."""
+    draw = np.random.default_rng(5)
+    axes = np.linalg.qr(draw.normal(size=(40, 3, 3)))[0]
+    least = np.geomspace(1.0, 1e-9, 40)
+    least[-5:] = 0.0
+    sizes = np.stack([np.ones(40), 0.3 + least, least], axis=1)
+    resistance = np.einsum("nij,nj,nkj->nik", axes, sizes, axes)
+    spin = np.einsum("nij,nj->ni", axes, np.where(sizes > 1e-12, draw.normal(size=(40, 3)), 0.0))
+    turning = np.einsum("nij,nj->ni", resistance, spin)
+    found = turned_by(resistance, turning)
+    assert (np.abs(found - spin).max(axis=1) < 1e-14 / np.where(least > 0.0, least, 1e-2)).all()
+    alone = [turned_by(resistance[k : k + 1], turning[k : k + 1])[0] for k in range(40)]
+    assert np.array_equal(found, alone)
 
 
 @every_body

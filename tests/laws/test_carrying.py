@@ -10,10 +10,34 @@ import scenarios
 from campaign import first_of, more
 from components import Fixed, Load, PointOnLine, Prismatic, Revolute, RigidBody, Rod, Spherical
 from coordinator import Glued, Run, Simulation, StabilityWarning, beyond, examine
-from coordinator.checks.load_stiffness import bear
+from coordinator.checks import load_stiffness
+from coordinator.checks.load_stiffness import bear, first_few
 from coordinator.couplings.compositions import LIMITS
 from modular import Apply, Assembly, Diverged
 from random_assemblies import random_assembly
+
+
+def test_the_first_few_are_those_of_all_in_order():
+    """Of equal ones the first, and what is no number last."""
+    draw = np.random.default_rng(0)
+    for count in (1, 5, 40):
+        for share in (0.0, 0.3, 1.0):
+            values = draw.integers(0, 12, 60).astype(float)
+            values[draw.random(60) < share] = np.nan
+            values[:3] = -np.inf, np.inf, 4.0
+            assert first_few(values, count) == np.argsort(values, kind="stable")[:count].tolist()
+
+
+def test_before_a_run_loads_are_looked_at_once_and_anew_after_every_change(monkeypatch):
+    looks = []
+    heaviest = load_stiffness.heaviest
+    monkeypatch.setattr(load_stiffness, "heaviest", lambda system: looks.append(1) or heaviest(system))
+    with Simulation(carrier(0.1, 0.3), 1e-3) as simulation:
+        simulation.run(0.003)
+        assert len(looks) == 1
+        simulation.apply("push", Load((0.0, -1.0)), "load.end")
+        simulation.run(0.006)
+        assert len(looks) == 2
 
 
 def carrier(inertia, aside):

@@ -38,8 +38,27 @@ from coordinator import (
     Simulation,
     Substitution,
 )
+from coordinator.couplings.centralized.equations import Equations
 from modular import Assembly
+from modular.elements import TIME
 from solvers import ALL, EXACT, IMPLICIT, simulate
+
+
+@pytest.mark.parametrize("bodies", [2, 120])
+def test_rows_that_are_scaled_when_somebody_asks_are_scaled_as_at_once(bodies):
+    """For the state in which the equations were written, wherever the system has come to since; and it stays there."""
+    system = Simulation(scenarios.load("chain", bodies=bodies), 1e-3).system
+    at_once, later_on = Equations(system), Equations(system, scaled=False)
+    assert at_once.dense == (bodies == 2)
+    q, v = later_on.read()
+    draw = np.random.default_rng(1)
+    moved = q + 0.3 * draw.normal(size=q.shape), v + draw.normal(size=v.shape)
+    later_on.at(0.7)
+    later_on.go(*moved)
+    shown = system.elements.position.copy()
+    assert np.array_equal(later_on.scale, at_once.scale)
+    assert np.array_equal(later_on.read(), moved) and np.array_equal(system.elements.position, shown)
+    assert system.elements.clock[TIME] == 0.7
 
 
 def largest_violation(run):

@@ -64,6 +64,20 @@ def test_members_of_variants_have_the_numbers_that_were_given_and_all_others_of_
         assert bodies["last"].end == (own["last.end"][k, 0], own["last.end.1"][k])
 
 
+def test_variants_with_the_same_numbers_of_a_member_have_one_in_common():
+    """To the last bit: what differs in the sign of a zero is another one."""
+    model = pendulums()
+    model.add(
+        "plate", RigidBody(mass=2.0, inertia=0.3, centre=(0.4, 0.2), ports={"end": (0.5, 0.6)}, velocity=(0.0, 0.0))
+    )
+    vary = {"plate.mass": [1.0, 2.0, 1.0, 1.0, 1.0], "plate.velocity.0": [0.0, 0.0, 0.0, -0.0, 0.5]}
+    variants = Variants(model, {**vary, "upper.masses.0": [1.0, 2.0, 3.0, 4.0, 5.0]})
+    made = [variants.model_of(k).bodies["plate"] for k in range(5)]
+    assert made[2] is made[0] and len({id(each) for each in made}) == 4
+    assert np.signbit(made[3].velocity[0]) and not np.signbit(made[0].velocity[0])
+    assert [variants.model_of(k).bodies["upper"].masses[0] for k in range(5)] == [1.0, 2.0, 3.0, 4.0, 5.0]
+
+
 def assert_the_bits_are_those_of_single_runs(ensemble: Ensemble, which, **settings) -> None:
     for k in which:
         alone = Simulation(ensemble.variants.model_of(k), ensemble.dt, ensemble.coupling, **settings)

@@ -119,6 +119,18 @@ def test_derivatives_are_of_longer_steps_only_where_runs_over_these_say_the_same
     assert (np.abs(jacobian - right).max(axis=0) <= 0.01 * np.abs(right).max(axis=0)).all()
 
 
+def test_places_that_are_no_models_have_no_residuals_and_the_others_those_that_they_have_alone():
+    told = [Recording(angles, measured(swing(), 4), NOISE)]
+    problem = _Problem(swing(), DT, Glued(), {n: {n: 1.0} for n in BY}, told, UNTIL, EVERY, "differences")
+    places = np.array(
+        [[0.1, 0.0, 0.0], [-5.0, 0.0, 0.0], [0.0, 2.0, 0.1], [0.2, 0.0, 0.0]]
+    )  # a mass of less than nothing
+    first, none, *others = problem.residuals(places)
+    assert none is None and problem.residuals(places[1:2]) == [None]
+    for found, place in zip((first, *others), places[[0, 2, 3]], strict=True):
+        assert np.array_equal(found, problem.residuals(place[None, :])[0])
+
+
 def test_exact_tangents_take_the_same_step():
     recordings = [Recording(angles, measured(swing(), 5), NOISE)]
     asked = {"by": BY, "recordings": recordings, "until": UNTIL, "record_every": 2, "max_iterations": 1}

@@ -11,13 +11,14 @@ from coordinator import Ensemble
 from coordinator.couplings.interface.projection import largest_of
 from coordinator.couplings.interface.side_by_side import members_of
 from coordinator.couplings.interface.tiled_members import tiled_members
+from coordinator.couplings.models_beside import any_alone, by_name
 from coordinator.ensemble.copies import side_by_side
 from coordinator.ensemble.variants import Variants
 from coordinator.events.bulk_add import put_together
 from coordinator.system import System
 from modular.assembly import Assembly
 from modular.errors import ModelError
-from modular.tiles import Tiles
+from modular.tiles import Tiles, Which, parted
 
 COUNT = 9
 DRAW = np.random.default_rng(11)
@@ -142,6 +143,42 @@ def test_who_takes_part_in_each_is_who_is_found_by_name(case: str):
     assert tiled.largest("stacks", "rate").tolist() == [
         largest_of((joints.rate, rows) for joints, rows in each.stacks) for each in members_of(system)
     ]
+
+
+def test_rows_that_stand_variant_after_variant_are_known_without_reading_their_names():
+    which = Which(range(3, 7))
+    every = [f"{name}~{k}" for k in which for name in ("upper", "last~one")]
+    assert which.laid_out(every) == ("upper", "last~one")
+    for names in (
+        every[::-1],
+        every[:-1],
+        every[1:] + every[:1],
+        [],
+        ["upper"] * 4,
+        [*every[:-2], "upper~9", "last~one~9"],
+    ):
+        assert which.laid_out(names) is None
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rows_of_new_joints_come_in_the_same_order_with_names_read_and_unread(case: str):
+    model, vary = (make() for make in CASES[case])
+    copies = side_by_side(Variants(model, vary), range(COUNT))
+    system = System(copies.gravity, copies.bodies)
+    system.parted = copies.parted
+    put_together(system, copies)
+    new = [(joints, list(range(joints.count))) for joints in system.joints]
+    some = [(joints, rows[1::2]) for joints, rows in new]
+    for asked in (new, some):
+        order, ends = by_name(system, asked)
+        names = [parted(joints.names[row]) for joints, rows in asked for row in rows for _ in range(joints.form.rows)]
+        assert order.tolist() == sorted(range(len(names)), key=lambda k: (names[k][1], names[k][0]))
+        counts = [sum(owner == k for _, owner in names) for k in range(COUNT)]
+        assert ends.tolist() == np.cumsum([count for count in counts if count]).tolist()
+        alone = len(ends) > 1 and any(
+            sum(parted(joints.names[row])[1] == k for joints, rows in asked for row in rows) == 1 for k in range(COUNT)
+        )
+        assert any_alone(system, asked) == alone
 
 
 def test_members_come_and_go_among_tiles():

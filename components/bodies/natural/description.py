@@ -27,7 +27,7 @@ from typing import Self, cast
 
 import numpy as np
 
-from components.bodies.identity_cache import cached_by_identity
+from components.bodies.identity_cache import cached_by_identity, pseudo_inverse
 from components.bodies.natural import records
 from components.bodies.natural.kernels import violations_loop
 from components.bodies.natural.many import (
@@ -193,7 +193,7 @@ class NaturalBody(Body):
     @property
     def mass_matrix(self) -> Array:
         """(A1.12) without its unit matrices, (e, e)."""
-        return np.asarray(self.derived.mass_matrix[0])
+        return np.asarray(record_rows_of_one(self).mass_matrix[0])
 
     def named_mass(self, symbol: Naming) -> Array:
         """The same from numbers with names: in proportion to its mass, unless a type says otherwise."""
@@ -251,7 +251,7 @@ class NaturalBody(Body):
         turning = np.cross(w, dw).sum(axis=-2)
         found = np.full(turning.shape, np.nan)
         there = np.isfinite(turning).all(axis=-1)
-        found[there] = np.einsum("...ij,...j->...i", np.linalg.pinv(around[there], hermitian=True), turning[there])
+        found[there] = records.turned_by(around[there], turning[there])
         return found
 
     @property
@@ -307,6 +307,11 @@ class NaturalBody(Body):
             return records.places(weights, q).reshape(len(q), int(counts.sum()), q.shape[3])
         owner = np.repeat(np.arange(len(bodies)), counts)
         return np.asarray(np.einsum("pe,npec->npc", rows.port_weights, q[:, owner]))
+
+    @classmethod
+    def mass_centres(cls, bodies: Sequence[Self], q: Array) -> Array:
+        """Positions of the mass centres of bodies of one stack [m], (n, bodies, d); q: (n, bodies, elements, d)."""
+        return combined(kept_record_rows(bodies).centre_weights, q)
 
     @classmethod
     def energies(cls, bodies: Sequence[Self], q: Array, v: Array, gravity: Array) -> tuple[Array, Array]:
@@ -423,7 +428,7 @@ def find_mark(q: Array, points: int, x: Array, *, point: bool) -> Mark | None:
     """The point (or direction) of a body at pose `q` that stands at `x`; None if the body cannot follow it."""
     w = spans_of(q, points)
     offset = x - q[0] if point else x
-    c = offset @ np.linalg.pinv(w) if len(w) else np.zeros(0)
+    c = offset @ pseudo_inverse(w) if len(w) else np.zeros(0)
     missed = offset - c @ w if len(w) else offset
     size = max(float(np.linalg.norm(w, axis=1).max()) if len(w) else 0.0, float(np.linalg.norm(offset)), 1e-300)
     if np.linalg.norm(missed) > 1e-6 * size:

@@ -73,7 +73,7 @@ def close(
 def reach(attached: Indices, weights: Array, numbers: Indices, dimension: int) -> tuple[Indices, Indices, Array]:
     """Elements served, the rows of their bodies, and x = weights . q as blocks (s, d, k)."""
     owners = np.repeat(np.arange(len(numbers)), numbers)
-    slots = np.concatenate([np.arange(number) for number in numbers]) if len(numbers) else np.empty(0, np.int64)
+    slots = np.arange(len(owners)) - np.repeat(np.cumsum(numbers) - numbers, numbers)
     w = weights[owners, slots]
     blocks = np.einsum("si,cd->scid", w, np.eye(dimension)).reshape(len(w), dimension, w.shape[1] * dimension)
     return attached[owners, slots], owners, blocks

@@ -1,4 +1,4 @@
-"""What a record of bodies in natural coordinates says: their energies, internal errors and places of ports.
+"""What a record of bodies in natural coordinates says: their energies, internal errors, places of ports and how they turn.
 
 Sums over coordinates are short; a record is long, in bodies or in samples. Of a long record each sum runs along the longer of the
 two, with the coordinates in front: the same sums in the same order as `short_sums.py` writes them, to the same bits, in a third of
@@ -113,3 +113,19 @@ def _summed_up(terms: Iterable[Array]) -> Array:
     for term in left:
         total += term
     return total
+
+
+ROUND = 1e-6  # of the cube of a third of their sum: the product of resistances to turning by which all axes are told
+
+
+def turned_by(resistance: Array, turning: Array) -> Array:
+    """How fast what resists so turns, (n, 3, 3) and (n, 3) to (n, 3); not at all about an axis that nothing resists about."""
+    size = np.trace(resistance, axis1=-2, axis2=-1) / 3.0
+    all_round = np.linalg.det(resistance) > ROUND * size**3
+    found = np.empty_like(turning)
+    found[all_round] = np.linalg.solve(resistance[all_round], turning[all_round][..., None])[..., 0]
+    slender = ~all_round
+    if slender.any():
+        inverse = np.linalg.pinv(resistance[slender], hermitian=True)
+        found[slender] = np.einsum("...ij,...j->...i", inverse, turning[slender])
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -274,7 +275,7 @@ class NaturalSide(Side):
         """Axes of the port as rows, turned with the body (rods: by the shortest turn)."""
         return turned(self._body.places[self._port].frame(self.name), self._body.spans, self._spans)
 
-    @property
+    @cached_property
     def _spans(self) -> Array:
         return spans_of(self._q, self._body.point_count)
 
@@ -288,7 +289,7 @@ class NaturalSide(Side):
         """The body-fixed direction along the unit vector `u`; None where the body has no such direction."""
         return _found(self._q, self._body.point_count, u, point=False)
 
-    @property
+    @cached_property
     def directions(self) -> Array:
         """Orthonormal basis (rows) of the directions that this body can follow."""
         w = self._spans

@@ -41,7 +41,8 @@ UNIT = 1e-6  # by how much the square of the length of a direction may differ fr
 class Equations:
     """Everything a centralized solver asks of a system, at any state; the system is moved there and back."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, *, scaled: bool = True) -> None:
+        """`scaled`: rows are scaled at once; else when somebody asks, for the state that there is now."""
         self.system = system
         self.stacks: list[Any] = system.bodies_as(GivesEquations)
         self.joints: list[Joints] = list(system.joints)
@@ -58,9 +59,11 @@ class Equations:
             [s + k for home in system.force_home.values()
              for s, c in zip(home.starts, home.counts, strict=True) for k in range(c)], np.int64,
         )  # fmt: skip
-        q, _ = self.read()
+        q, v = self.read()
         self.extent = max(1.0, float(np.abs(q).max(initial=0.0)))  # [m], for tolerances
-        self.scale = self._scales()
+        self._begun = q, v, float(system.elements.clock[TIME])
+        if scaled:
+            self.scale = self._scales()
 
     # --- layout --------------------------------------------------------------------------------------------------------
 
@@ -150,6 +153,19 @@ class Equations:
                 )
 
         return self.matrix("reach", places, [blocks for _, _, blocks in served], (d * elements, self.size))
+
+    @cached_property
+    def scale(self) -> Array:
+        """What `_scales` says of the state in which these equations were written, where nobody has asked before."""
+        q, v = self.read()
+        begun_q, begun_v, begun = self._begun
+        now = float(self.system.elements.clock[TIME])
+        self.at(begun)
+        self.go(begun_q, begun_v)
+        found = self._scales()
+        self.at(now)
+        self.go(q, v)
+        return found
 
     def _scales(self) -> Array:
         """One over the root of the seen compliance per row; one number for the translations of a joint, one for its

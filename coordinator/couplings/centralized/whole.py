@@ -110,8 +110,8 @@ REST_SPEED_TOLERANCE = 1e-9  # of the largest velocity: what joints may find mov
 class Whole(Coupling):
     """One that treats all components together, without springs in joints."""
 
-    def equations_of(self, system: System) -> Equations:
-        """Those of the system as it stands; refused by name where a component has none."""
+    def equations_of(self, system: System, *, scaled: bool = True) -> Equations:
+        """Those of the system as it stands; refused by name where a component has none. `scaled`: with scales of their rows."""
         own = type(self).__name__
         require(system, GivesEquations, own, "write down their equations", "Penalty() can treat them")
         forward = [name for stack in system.forces if getattr(stack, "forward_only", False) for name in stack.names]
@@ -121,7 +121,7 @@ class Whole(Coupling):
                 "Penalty(), Glued() or Relaxed()."
             )
         system.show()
-        return Equations(system)
+        return Equations(system, scaled=scaled)
 
     def rest_of(self, system: System, equations: Equations, time: float, q: Array, v: Array) -> State:
         """Accelerations and reactions of a state that obeys its constraints."""

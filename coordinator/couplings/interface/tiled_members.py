@@ -10,7 +10,7 @@ import numpy as np
 from coordinator.couplings.interface.members import Members
 from coordinator.system import System
 from modular.elements import Array, Indices
-from modular.tiles import Tiles, Which, parted
+from modular.tiles import Tiles, Which
 
 PARTS = ("bodies", "stacks", "forces")
 
@@ -69,11 +69,10 @@ def tiled_members(system: System) -> TiledMembers | None:
     for part, stacks in zip(PARTS, (system.bodies, system.joints, system.forces), strict=True):
         for any_stack in stacks:
             stack: Any = any_stack
-            size, left = divmod(len(stack.names), len(which))
-            own = [parted(name)[0] for name in stack.names[:size]]
-            every = zip(*map(which.called, own), strict=True)
-            if left or not size or list(stack.names) != [name for each in every for name in each]:
+            own = which.laid_out(stack.names)
+            if own is None:
                 return None
+            size = len(own)
             begins[id(stack)] = size * np.arange(len(which))
             getattr(first, part).append((stack, [(0, size)]))
             joints += own if part == "stacks" else []
