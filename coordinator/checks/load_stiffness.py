@@ -139,7 +139,7 @@ def among(simulation: CheckContext, margins: Mapping[str, float], bodies: Sequen
             return []
         carriers.clear()
         bodies = heaviest(system)
-    acquainted((body for body in bodies if body in system.body_home), system.described)
+        acquainted((body for body in bodies if body in system.body_home), system.described)
     found = []
     for body in bodies:
         bearing = _carrier(system, margins, body) if body in system.body_home else None
