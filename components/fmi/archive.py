@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 import itertools
 import math
-import os
-import shutil
-import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -19,6 +15,7 @@ from components.fmi.units import units_of
 from modular.allowed import allowed
 from modular.component import Read
 from modular.errors import ModelError
+from modular.temporary import folder_for_a_while
 
 REMEDY = "pip install 'modular-multibody[fmi]'"
 EXCHANGE, CO_SIMULATION = "model exchange", "co-simulation"
@@ -166,8 +163,7 @@ def opened(path: str | Path) -> Archive:
 def _unpacked(package: Any, path: Path) -> Archive:
     if not zipfile.is_zipfile(path):
         raise ModelError(f"FMU '{path}' is not an FMU: an FMU is a ZIP file that contains modelDescription.xml.")
-    folder = Path(tempfile.mkdtemp(prefix="modular-fmu-"))
-    atexit.register(_forget, folder, os.getpid())
+    folder = folder_for_a_while("modular-fmu-")
     try:
         package.extract(path, unzipdir=folder)
         version = ElementTree.parse(folder / "modelDescription.xml").getroot().get("fmiVersion", "none")
@@ -185,11 +181,6 @@ def _unpacked(package: Any, path: Path) -> Archive:
         only = ": its partitions are scheduled by clocks" if getattr(description, "scheduledExecution", None) else ""
         raise ModelError(f"FMU '{path}' offers neither co-simulation nor model exchange{only}.")
     return found
-
-
-def _forget(folder: Path, owner: int) -> None:
-    if os.getpid() == owner:  # and no child of a fork
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _variables(description: Any) -> dict[str, Variable]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import os
-import tempfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +9,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from components.fmi.archive import _forget, opened
+from components.fmi.archive import opened
 from modular.errors import ModelError
+from modular.temporary import folder_for_a_while
 
 STRUCTURE = "SystemStructure.ssd"
 SSD = "{http://ssp-standard.org/SSP1/SystemStructureDescription}"
@@ -68,8 +66,7 @@ def read_ssp(path: str | Path) -> dict[str, Any]:
         with zipfile.ZipFile(place) as archive:
             if odd := [name for name in archive.namelist() if name.startswith("/") or ".." in Path(name).parts]:
                 raise ModelError(f"SSP '{path}' holds the path '{odd[0]}', which leads out of it.")
-            folder = Path(tempfile.mkdtemp(prefix="modular-ssp-"))
-            atexit.register(_forget, folder, os.getpid())
+            folder = folder_for_a_while("modular-ssp-")
             archive.extractall(folder)
         root = ElementTree.parse(folder / STRUCTURE).getroot()
     except (zipfile.BadZipFile, FileNotFoundError, ElementTree.ParseError) as error:

@@ -42,6 +42,7 @@ from coordinator.record.fingerprint import bits
 from modular.allowed import take
 from modular.errors import ModelError
 from modular.payload import packed
+from modular.temporary import remove_all
 
 HUB = "coordinator"
 MAX_NAP_SECONDS = 0.05  # longest nap [s]
@@ -365,6 +366,7 @@ def _end_with_parent() -> None:
     """Wait for the end of the standard input, which is that of the parent."""
     while os.read(0, 4096):
         pass
+    remove_all()
     os._exit(0)
 
 

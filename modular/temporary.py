@@ -1,0 +1,69 @@
+"""Folders for a while: they go with the process that made them, or, where that was killed, when the next one is made.
+
+A process holds a lock in each of its folders, which goes with it however it ends; on systems without such locks nobody looks for
+folders that were left behind.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+LOCK = ".in-use"
+SETTLED_SECONDS = 60.0  # a folder that is younger may be about to be locked
+_held: dict[Path, tuple[int, int | None]] = {}  # who made each, and the open file that holds its lock
+
+
+def folder_for_a_while(prefix: str) -> Path:
+    """A new one that nobody else may enter, in the folder of the system for such; `prefix` is how its name begins."""
+    place = Path(tempfile.gettempdir())
+    _remove_left_behind(place, prefix)
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+    _held[folder] = os.getpid(), _locked(folder / LOCK)
+    return folder
+
+
+@atexit.register
+def remove_all() -> None:
+    """Remove those of this process; a process that is to end at once calls it first."""
+    for folder, (owner, lock) in list(_held.items()):
+        if owner != os.getpid():  # a child of a fork: they are its parent's
+            continue
+        del _held[folder]
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _locked(path: Path) -> int | None:
+    if fcntl is None:
+        return None
+    number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(number, fcntl.LOCK_EX)
+    return number
+
+
+def _remove_left_behind(place: Path, prefix: str) -> None:
+    """Those of processes that are no more; what cannot be looked at is somebody else's."""
+    if fcntl is None:
+        return
+    for folder in place.glob(f"{prefix}*"):
+        with suppress(OSError):
+            if time.time() - folder.stat().st_mtime < SETTLED_SECONDS:
+                continue
+            number = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its process lives
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(number)
