@@ -9,15 +9,14 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
 
-try:
+if sys.platform != "win32":
     import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 LOCK = ".in-use"
 SETTLED_SECONDS = 60.0  # a folder that is younger may be about to be locked
@@ -46,7 +45,7 @@ def remove_all() -> None:
 
 
 def _locked(path: Path) -> int | None:
-    if fcntl is None:
+    if sys.platform == "win32":
         return None
     number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(number, fcntl.LOCK_EX)
@@ -55,7 +54,7 @@ def _locked(path: Path) -> int | None:
 
 def _remove_left_behind(place: Path, prefix: str) -> None:
     """Those of processes that are no more; what cannot be looked at is somebody else's."""
-    if fcntl is None:
+    if sys.platform == "win32":
         return
     for folder in place.glob(f"{prefix}*"):
         with suppress(OSError):
