@@ -131,7 +131,7 @@ class Stops(AlongCoordinates):
 
     def begun_beyond(self, elements: Elements) -> Iterator[Beyond]:
         """Those that were beyond a wall as stiff as the step allows when they were first looked at; each is told once."""
-        for row in np.flatnonzero(self.looked[: self.count] == 0.0):
+        for row in np.flatnonzero(self.looked[: self.count] == 0.0).tolist():
             self.looked[row] = 1.0
             reached, (low, high) = float(self.tried[row, REACHED]), self.law[row, : HIGH + 1].tolist()
             by, limit = max((reached - high, high), (low - reached, low))
