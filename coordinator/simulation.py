@@ -305,6 +305,7 @@ class Simulation(Changes, Inspection, Workforce, Spelt):
             self.past.seconds += clock.perf_counter() - started - (seconds_spent() - compiling)
             if growing is not None:
                 growing.write(self)
+        self.warning_memory.end()
         if checkpoints is not None:
             checkpoints.at_end(self, until)
         if progress is not None:

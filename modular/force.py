@@ -210,6 +210,24 @@ class TakesEvenStages(Protocol):
         """The share of the step that is a tick meanwhile, and the share of which a limit of the step is told."""
 
 
+class Beyond(NamedTuple):
+    """A force between limits whose coordinate is beyond one of them from the start."""
+
+    name: str
+    by: float  # [m], [rad]
+    reached: float  # the coordinate, and the limit
+    limit: float
+    arm: float  # of an angle: what a turn by a radian moves [m]; 1 elsewhere
+
+
+@runtime_checkable
+class BeginsBeyond(Protocol):
+    """Forces between limits, which push back beyond them as hard as the step allows."""
+
+    def begun_beyond(self, elements: Elements) -> Iterator[Beyond]:
+        """Those that were beyond one when they were first looked at, which only a stiffness of their own can mean; each once."""
+
+
 @runtime_checkable
 class BeginsAtRest(Protocol):
     """Forces that carry what rests on them from their first tick on; they look at nobody but their own two bodies."""

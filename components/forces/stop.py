@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, cast
 
@@ -11,6 +11,7 @@ import numpy as np
 from components.forces.bounces import KEEPS, KEPT, OWED, RATE, SLOW, TOUCHED, YIELDS, book, bounce
 from components.forces.coordinate import (
     DAMPING,
+    REACHED,
     STIFFNESS,
     TICK,
     AlongCoordinate,
@@ -21,7 +22,7 @@ from components.forces.coordinate import (
 )  # fmt: skip
 from modular.elements import GAIN_STEP, STEP, Array, Elements, Indices
 from modular.errors import ModelError
-from modular.force import Force
+from modular.force import Beyond, Force
 from modular.kernel import kernel
 from modular.ledger import STORED
 from modular.loop import NO_FAILED_ROW, loop
@@ -96,16 +97,18 @@ class Stops(AlongCoordinates):
     """Stops, one row each."""
 
     begins_and_ends = True
-    remembered = (*AlongCoordinates.remembered, "late")
+    remembered = (*AlongCoordinates.remembered, "late", "looked")
     error_columns = ("late",)
     law: Array  # low, high, what of its energy the spring gives back, slow, 1 where its stiffness is left to the step
     late: Array  # by how much bounces came late and went astray so far [m], [rad]
+    looked: Array  # 1 where it has been looked at whether it begins beyond a wall
 
     def __init__(self, measure: str, dimension: int) -> None:
         super().__init__(measure, dimension, stop_loop, keeps=KEEPS)
         self.loops["look_ahead"] = look_ahead_loop
         self.column("law", 5)
         self.column("late", 2)
+        self.column("looked")
 
     def set_stages(self, stage: float, demanded: float) -> None:
         """The share of the step that is a tick while a wall is near, and the share of which a limit of the step is told."""
@@ -125,6 +128,22 @@ class Stops(AlongCoordinates):
                 f"force '{self.names[int(touching[0])]}' is against its stop, whose stiffness is derived from the step, which this "
                 "coupling does not limit; give stiffness=…, or leave it out (of a robot's file: --set stops=false)."
             )
+
+    def begun_beyond(self, elements: Elements) -> Iterator[Beyond]:
+        """Those that were beyond a wall as stiff as the step allows when they were first looked at; each is told once."""
+        for row in np.flatnonzero(self.looked[: self.count] == 0.0).tolist():
+            self.looked[row] = 1.0
+            reached, (low, high) = float(self.tried[row, REACHED]), self.law[row, : HIGH + 1].tolist()
+            by, limit = max((reached - high, high), (low - reached, low))
+            if by > 0.0 and self.law[row, YIELDS] > 0.0:
+                arm = self._arm(row, elements) if self.turning else 1.0
+                yield Beyond(self.names[row], by, reached, limit, arm)
+
+    def _arm(self, row: int, elements: Elements) -> float:
+        """How far from the axis bodies have their mass, by how their points answer forces, and they themselves moments [m]."""
+        points = elements.response[[self.first[row], self.second[row]]]
+        turning = float(self.compliance[row, 0, 0])
+        return float(np.sqrt(np.square(points).sum() / turning)) if turning > 0.0 else 1.0
 
     def add(self, name: str, force: Force, first: Sequence[int]) -> None:
         """Take a stop in."""

@@ -37,6 +37,7 @@ MOST_STEPS = 1000
 BEGINNING, FARTHEST = 0.1, 0.4  # of the extent, in one step
 REST_TOLERANCE = 1e-10  # accelerations, as a share of those of free bodies under the same forces
 SHORTEST = 1e-12  # of the extent: shorter steps are rounding, of which a light body makes accelerations
+NO_STEP = 0.25  # of what places may be off by their last digits: shorter steps lead nowhere
 NEARLY_AT_REST = 1e-6  # where that is so: accelerations, as a share of those of free bodies
 CLOSED = 1e-9  # of the extent: what constraints may leave open on the way
 MOST_BENT = 0.3  # of a step: where going back onto the constraints leads further away, it was too long
@@ -106,6 +107,9 @@ def come_to_rest(equations: Equations) -> int:
             step = local_modes.down(radius)
             far = float(np.abs(step).max(initial=0.0))
             if far <= SHORTEST * equations.extent and here.acceleration <= NEARLY_AT_REST * here.drive:
+                return turn
+            # forces that balance on each body leave a drive that is rounding itself
+            if far <= NO_STEP * PLACES_ROUNDING * equations.extent:
                 return turn
             there = _Place.of(equations, here.q + step)
             work, then = here.work(step), there.work(step)

@@ -28,12 +28,12 @@ from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond, proposed
 from coordinator.checks.load_stiffness import answers_kept
 from coordinator.engine.program import Operation
-from coordinator.record.past import OVERLAP
+from coordinator.record.past import BEYOND, OVERLAP
 from coordinator.system import System
 from modular.along_joint import axis_along
 from modular.elements import Array
 from modular.errors import LeakWarning, ModelError, StabilityWarning, StartWarning, UnseenWarning
-from modular.force import BeginsAtRest, Force, Overlap
+from modular.force import BeginsAtRest, BeginsBeyond, Beyond, Force, Overlap
 from modular.ledger import LEAKED, Booked, leak_loop
 from modular.names import first_few
 from modular.port import GROUND
@@ -203,7 +203,10 @@ class WarningMemory:
                 _warn(simulation, *worst[:4])
 
     def note_start(self, simulation: CheckContext, found: Unsettled | None) -> None:
-        """Log contacts that begin in each other, part too slowly, or begin with forces not found; said when the run goes on."""
+        """Log contacts and stops that begin where they throw, part too slowly, or begin with forces not found.
+
+        Said when the run goes on.
+        """
         if not simulation.system.force_stacks:
             self._slow = []
             return
@@ -212,6 +215,10 @@ class WarningMemory:
             first, *others = [each.name for each in inside]
             simulation.events.append({**at, "kind": OVERLAP, "name": first, "others": others, "depth": inside[0].depth})
             self.starts.append(overlap_words(simulation, inside))
+        if outside := begun_beyond(simulation):
+            first, *others = [each.name for each in outside]
+            simulation.events.append({**at, "kind": BEYOND, "name": first, "others": others, "by": outside[0].by})
+            self.starts.append(beyond_words(outside))
         if (slow := rebounding(simulation)) and slow != self._slow:
             simulation.events.append({**at, "kind": "rebound", "name": slow[0], "others": slow[1:]})
             self.starts.append(rebounding_words(simulation, slow))
@@ -220,6 +227,10 @@ class WarningMemory:
             first, *others = found.contacts
             simulation.events.append({**at, "kind": "unsettled", "name": first, "others": others, "left": found.left})
             self.starts.append(unsettled_words(found))
+
+    def end(self) -> None:
+        """Say what the last events of a run have begun, after which nobody has looked."""
+        self._say_starts()
 
     def _say_starts(self) -> None:
         while self.starts:
@@ -316,6 +327,7 @@ def _warn(simulation: CheckContext, name: str, what: str, margin: float, remedy:
     )
 
 
+BEYOND_TOLERANCE = 1e-9  # [m], [rad]: what begins no further beyond a limit begins at it
 SETTLING_STEPS = 20.0  # the depth that gravity brings in one tick, so many times, is what springs under weight have
 APPROACH_STEPS = 2.0  # the same for how fast they meet
 
@@ -342,6 +354,28 @@ def overlap_words(simulation: CheckContext, found: list[Overlap]) -> str:
     return (
         f"contact '{worst.name}': '{mover}' begins {worst.depth:.4g} m inside '{other}' and will be thrown out.{more} Remedy: move "
         f"'{mover}' by {worst.depth:.4g} m along ({line}), or give the contact a stiffness of its own."
+    )
+
+
+def begun_beyond(simulation: CheckContext) -> list[Beyond]:
+    """Those stops that nothing explains, the one that throws fastest first."""
+    pressed = SETTLING_STEPS * float(np.linalg.norm(simulation.assembly.gravity)) * simulation.dt**2
+    stacks = [stack for stack in simulation.system.forces if isinstance(stack, BeginsBeyond)]
+    found = [each for stack in stacks for each in stack.begun_beyond(simulation.system.elements)]
+    least = BEYOND_TOLERANCE * (1.0 + pressed)
+    unexplained = [each for each in found if each.by * each.arm > pressed and each.by > least]
+    return sorted(unexplained, key=lambda each: (-each.by * each.arm, each.name))
+
+
+def beyond_words(found: list[Beyond]) -> str:
+    """What is wrong with the first of them, and how it is mended."""
+    worst = found[0]
+    side = "above its upper" if worst.reached > worst.limit else "below its lower"
+    more = f" {len(found) - 1} more begin so." if len(found) > 1 else ""
+    return (
+        f"force '{worst.name}' begins at {worst.reached:.4g}, {worst.by:.4g} {side} limit of {worst.limit:.4g}, and throws what it "
+        f"holds out of its wall.{more} Remedy: begin between its limits (angles and ways count from where the force was made, "
+        "unless a joint counts them otherwise), or give it a stiffness of its own."
     )
 
 

@@ -110,6 +110,7 @@ class Given:
 
 
 OVERLAP = "overlap"  # the event: contacts begin with their shapes in each other
+BEYOND = "beyond"  # the event: stops begin beyond a limit
 WITHIN_TICKS = ("forward_only", "begins_and_ends", "slips")  # what forces say that begin, end or turn inside ticks
 
 
@@ -236,11 +237,11 @@ class Past:
             found = replace(found, control=self.controlled["share"], held=self.controlled["part"])
         if found is None or not found.too_much:
             return found
-        return replace(found, inside=found.who in self._inside())
+        return replace(found, inside=found.who in self._begun(OVERLAP), beyond=found.who in self._begun(BEYOND))
 
-    def _inside(self) -> set[str]:
-        """Contacts that began with their shapes in each other."""
-        return {name for event in self.events if event["kind"] == OVERLAP for name in (event["name"], *event["others"])}
+    def _begun(self, kind: str) -> set[str]:
+        """Contacts that began with their shapes in each other, or stops that began beyond a limit."""
+        return {name for event in self.events if event["kind"] == kind for name in (event["name"], *event["others"])}
 
     def _forms(self, simulation: RecordContext) -> Mapping[str, dict[str, Any]]:
         """How the equations of every joint are written that ever was there."""

@@ -106,6 +106,7 @@ class Estimate:
     loss: float = 0.0  # what came or went there [J]
     struck: bool = False  # in blows that several contacts took at once
     inside: bool = False  # by a contact whose shapes begin in each other
+    beyond: bool = False  # by a stop that begins beyond a limit
     late: float = 0.0
     wall: str = ""  # the one that does most to it
     shorter: bool = True  # whether a shorter step makes that less, also where joints give
@@ -244,6 +245,8 @@ class Estimate:
 
     def why(self, dt: float) -> str:
         """What the largest part comes from."""
+        if self.beyond:
+            return f"'{self.who}' begins beyond its limit, and has thrown out what it holds"
         if self.inside:
             return f"contact '{self.who}' begins with its shapes inside each other, and has thrown them out"
         if self.cause == "gave":
@@ -299,6 +302,8 @@ class Estimate:
         )
         if self.inside:
             return "move them apart before the run; no step helps"
+        if self.beyond:
+            return "begin between its limits, or give it a stiffness of its own; no step helps"
         if self.cause == "swallowed" and self.struck:
             return (
                 "give the contacts that are hit at the same time a stiffness of their own: a shorter step does not distribute "

@@ -286,6 +286,7 @@ TOLD: dict[str, Callable[[dict[str, Any]], str]] = {
     "rebound": lambda event: (
         f"{len(event.get('others', ())) + 1} contacts part too slowly: their blows see no glued joints"
     ),
+    "beyond": lambda event: f"begins {event.get('by', 0.0):.4g} beyond its limit",
     "overlap": lambda event: f"begins {quantity(event.get('depth', 0.0), 'm')} inside",
     "prescribed": lambda event: "nothing was integrated: drives or paths prescribe the motion",
     "alarm": lambda event: f"leaked {quantity(event.get('leaked', 0.0), 'J')}",

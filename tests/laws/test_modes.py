@@ -15,11 +15,13 @@ from components import (
     KnifeEdge,
     Load,
     NewtonEulerBody,
+    Prismatic,
     Revolute,
     RigidBody,
     Rod,
     Spherical,
     SpringDamper,
+    Stop,
     TorsionSpring,
 )
 from coordinator import Centralized, MinimalCoordinates, Simulation
@@ -231,6 +233,25 @@ def test_random_mechanisms_are_let_down_to_where_nothing_grows(seed):
     assert found.eigenvalues.real.max() <= 1e-5 * np.abs(found.eigenvalues).max()
     heights = {name: found.linear.rest[name][0] for name in model.bodies}
     assert all(np.isfinite(place).all() for place in heights.values())
+
+
+@pytest.mark.parametrize("beside", [0.0, 7.0])
+@pytest.mark.parametrize("gravity", [0.7, 1.0, 9.81])
+@pytest.mark.parametrize("walled", [False, True])
+def test_bodies_on_which_all_forces_balance_come_to_rest(gravity, walled, beside):
+    """No joint bears anything there, so what drives the bodies is rounding itself, and no measure of what is left."""
+    model = Assembly(gravity=(0.0, -gravity))
+    frequencies = []
+    for name, x, mass, stiffness in (("one", beside, 2.0, 50.0), ("other", beside + 1.3, 3.1, 70.0)):
+        model.add(name, RigidBody(mass=mass, inertia=0.1, centre=(x, 0.0), ports={"eye": (x, 0.0)}))
+        model.join(f"slide-{name}", Prismatic(axis=(0.0, 1.0)), "ground", f"{name}.eye")
+        spring = SpringDamper(stiffness=stiffness, length=0.5)
+        model.apply(f"spring-{name}", spring, "ground", f"{name}.eye", at=(x, -0.5))
+        if walled:
+            wall = Stop(low=0.01, stiffness=1e3, measure="way", axis=(0.0, 1.0))
+            model.apply(f"wall-{name}", wall, "ground", f"{name}.eye")
+        frequencies.append(np.sqrt((stiffness + 1e3 * walled) / mass) / (2.0 * np.pi))
+    np.testing.assert_allclose(modes(model, seek=True).frequencies, sorted(frequencies), rtol=1e-6)
 
 
 def test_what_does_not_rest_or_moves_or_acts_forward_only_is_refused_by_name():

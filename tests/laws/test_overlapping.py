@@ -1,4 +1,7 @@
-"""Shapes that begin in each other are told before the run, with the way out: what is rigid can only throw them apart."""
+"""Shapes that begin in each other, and stops that begin beyond a limit, are told before the run, with the way out.
+
+What is rigid can only throw them apart.
+"""
 
 import re
 import warnings
@@ -6,10 +9,23 @@ import warnings
 import numpy as np
 import pytest
 
-from components import Box, Contact, HalfSpace, LedBody, Ramp, RigidBody, Sphere
-from coordinator import Penalty, Simulation, StartWarning, VerdictWarning
+from components import (
+    Box,
+    Clearance,
+    Contact,
+    HalfSpace,
+    LedBody,
+    Prismatic,
+    Ramp,
+    Revolute,
+    RigidBody,
+    Rod,
+    Sphere,
+    Stop,
+)
+from coordinator import Ensemble, Glued, Penalty, Relaxed, Simulation, StartWarning, VerdictWarning
 from coordinator.checks.examination import examine
-from modular import Assembly, ModelError
+from modular import Apply, Assembly, ModelError
 
 G, SIDE = 9.81, 0.2
 
@@ -121,3 +137,92 @@ def test_where_a_shape_on_the_ground_stands_is_told_by_the_shape_alone():
     model, _ = overlapping(Sphere(0.1), HalfSpace(), 0.0, UP)
     with pytest.raises(ModelError, match=r"force 'other': at = .* has no meaning for a Contact; give centre="):
         model.apply("other", Contact(HalfSpace(), Sphere(0.1)), "ground", "body.G", at=(0.0, 0.0, -5.0))
+
+
+def stopped(measure, low, high, gravity=G, **law):
+    """A rod on a hinge, a slide, or a ball in a socket with play whose centre is 0.3 m from that of the socket."""
+    model = Assembly(gravity=(0.0, -gravity))
+    if measure == "angle":
+        model.add("body", Rod((0.0, 0.0), (0.4, 0.0), 1.3))
+        model.join("joint", Revolute(), "ground", "body.start")
+        model.apply("stop", Stop(low, high, **law), "ground", "body.start")
+    else:
+        ports = {"at": (0.3, 0.0), "far": (0.3, 0.7)}
+        model.add("body", RigidBody(mass=1.3, inertia=0.1, centre=(0.3, 0.0), ports=ports))
+        model.join("joint", Prismatic(axis=(0.0, 1.0) if measure == "way" else (1.0, 0.0)), "ground", "body.at")
+        if measure == "way":
+            model.apply("stop", Stop(low, high, measure="way", axis=(0.0, 1.0), **law), "ground", "body.at")
+        else:
+            model.apply("stop", Clearance(high, **law), "ground", "body.at", at=(0.0, 0.0))
+    return model
+
+
+BEYOND = {
+    "angle": ((0.2, 1.0), (-0.1, 1.0), "begins at 0, 0.2 below its lower limit of 0.2"),
+    "way": ((-1.0, -0.2), (-1.0, 0.1), "begins at 0, 0.2 above its upper limit of -0.2"),
+    "distance": ((None, 0.1), (None, 0.31), "begins at 0.3, 0.2 above its upper limit of 0.1"),
+}
+stops = pytest.mark.parametrize(
+    ("measure", "beyond", "within", "words"), [(k, *v) for k, v in BEYOND.items()], ids=BEYOND
+)
+
+
+@pytest.mark.parametrize("coupling", [Penalty(), Glued(), Glued(4), Relaxed()], ids=str)
+@stops
+def test_stops_that_begin_beyond_a_limit_are_told_and_the_remedies_help(measure, beyond, within, words, coupling):
+    """Their walls, as stiff as the step allows, gave a rod of a kilogram a hundred radians a second without a word."""
+    with Simulation(stopped(measure, *beyond), 1e-3, coupling) as simulation:
+        assert any(words in advice for advice in examine(simulation).advice)
+        with pytest.warns(StartWarning, match=rf"force 'stop' {words}, and throws .* Remedy: begin between"):
+            simulation.run(2e-3)
+        (entry,) = [event for event in simulation.recorded.events if event["kind"] == "beyond"]
+        assert (entry["name"], entry["others"], entry["tick"]) == ("stop", [], 0) and abs(entry["by"] - 0.2) < 1e-12
+        with warnings.catch_warnings():  # and told once
+            warnings.simplefilter("error", StartWarning)
+            simulation.run(4e-3)
+    for mended in (stopped(measure, *within), stopped(measure, *beyond, stiffness=10.0)):
+        with Simulation(mended, 1e-3, coupling) as simulation, warnings.catch_warnings():
+            warnings.simplefilter("error", StartWarning)
+            simulation.run(2e-3)
+
+
+@stops
+def test_stops_that_an_event_makes_beyond_a_limit_are_told_too(measure, beyond, within, words):
+    """Also where two begin so, and where nobody looks any more before the run ends."""
+    model, other = stopped(measure, *within, gravity=0.0), stopped(measure, *beyond)
+    force = other.force_edges["stop"].force
+    port = "body.start" if measure == "angle" else "body.at"
+    for name in ("late", "later"):
+        model.at(2e-3, Apply(name, force, ("ground", port), at=(0.0, 0.0) if measure == "distance" else None))
+    with Simulation(model, 1e-3) as simulation:
+        simulation.run(1e-3)
+        with pytest.warns(StartWarning) as said:
+            simulation.run(4e-3)
+    told = [str(one.message) for one in said if one.category is StartWarning]
+    assert [words in line for line in told] == [True, True] and "'late'" in told[0] and "'later'" in told[1]
+
+
+def test_the_verdict_on_what_a_stop_has_thrown_out_does_not_ask_for_a_shorter_step():
+    with (
+        Simulation(stopped("angle", 0.2, 1.0), 1e-3) as simulation,
+        pytest.warns(VerdictWarning, match="'stop' begins beyond its limit.* no step helps"),
+    ):
+        warnings.simplefilter("ignore", StartWarning)
+        simulation.run(0.05)
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1e-4])
+@pytest.mark.parametrize("measure", ["angle", "way"])
+def test_what_weight_presses_beyond_a_limit_is_no_such_beginning(measure, dt):
+    """A wall under weight gives way by a few times of what gravity brings about in a tick."""
+    model = stopped(measure, 5.0 * G * dt**2, 1.0)
+    with Simulation(model, dt) as simulation, warnings.catch_warnings():
+        warnings.simplefilter("error", StartWarning)
+        simulation.run(3 * dt)
+
+
+def test_variants_that_begin_beyond_a_limit_are_told():
+    model = stopped("angle", -0.1, 1.0)
+    with pytest.warns(StartWarning, match="stop.* begins at 0, 0.2 below its lower limit of 0.2"):
+        warnings.simplefilter("ignore", VerdictWarning)
+        Ensemble(model, 1e-3, vary={"stop.low": [-0.1, 0.2]}).run(until=3e-3)
