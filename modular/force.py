@@ -241,8 +241,9 @@ class BeginsAtRest(Protocol):
 class HeldTogether(Protocol):
     """Forces that carry what rests, also bodies that hang in joints, where somebody tells them how these answer each other.
 
-    Bodies that hang together are an island, and sit in it in the order of their numbers. Of each pair there is a block of `through`:
-    which share of the motions of the second is left for the first by all that holds them, q_i = T_ij q_j; row for row of seats.
+    Bodies that hang together are an island, and sit in it in the order of their numbers. Of each pair there is a block of
+    `through`: which share of the motions of the second is left for the first by all that holds them, q_i = T_ij q_j; row for row
+    of seats.
     """
 
     names: list[str]

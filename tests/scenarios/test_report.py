@@ -21,7 +21,7 @@ from scenarios.report import animation, efforts, energy, layout, ledger, picture
 from scenarios.report.balance import balance
 from scenarios.report.mechanism import free_ports, joint_points, on_ground, outline, paths, samples
 from scenarios.report.page import powers, prefix, quantity, thin, thin_band, worst, write
-from scenarios.report.progress import duration
+from scenarios.report.progress import duration, rate_text
 from scenarios.report.summary import drift_text, margin_text, overview, print_summary
 from scenarios.report.view import choose_view
 
@@ -291,6 +291,11 @@ def test_the_smallest_margin_of_a_joint_is_told():
     run.margins = [*run.margins, {"tick": 5, "margins": {"hook": 0.5}}]
     row = next(line for line in printed(run).splitlines() if "hook" in line and "Spherical" in line)
     assert row.split()[-1] == "0.5"
+
+
+def test_rates_are_written_without_powers_of_ten():
+    told = {0.49: "0.49", 5.43: "5.4", 9.96: "10", 97.6: "98", 99.7: "100", 128.0: "130", 12_345.0: "12,000"}
+    assert {value: rate_text(value) for value in told} == told
 
 
 def test_durations_are_told_as_people_say_them():
