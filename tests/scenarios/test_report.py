@@ -481,3 +481,14 @@ def test_powers_of_ten_are_written_as_matplotlib_typesets_them():
             assert not any(set("${}^") & set(text) for text in written)
             assert [text.translate(back) for text in written] == [text.translate(back) for text in plain]
             assert any(written) or typeset is axes.yaxis.get_minor_formatter() or low > 1.0
+
+
+def test_the_ledger_counts_joints_and_forces_by_name_and_draws_none_that_took_nothing():
+    model = Assembly(gravity=(0.0, -9.81), title="pull")
+    model.add("rod", Rod((0.0, 0.0), (1.0, 0.0), 2.0))
+    model.join("pin", Revolute(), "ground", "rod.start")
+    model.apply("spring", SpringDamper(stiffness=20.0, length=0.5), "ground", "rod.end", at=(0.0, -1.0))
+    model.apply("nothing", Load((0.0, 0.0)), "rod.end")
+    figure = ledger.draw(Simulation(model, dt=1e-3).run(0.1))
+    assert [panel.get_title(loc="left") for panel in figure.axes] == ["3 joints and forces together", "pin", "spring"]
+    assert "energy ledger of joints and forces" in figure._suptitle.get_text()

@@ -477,7 +477,9 @@ def test_a_narrow_terminal_shows_fewer_columns_whole_and_says_which_it_does_not(
     assert max(map(len, text.splitlines())) <= width
 
 
-@pytest.mark.parametrize("limits", [(637e-6, 674e-6), (950e-6, 1.8e-3), (1e-3, 1.9e-3), (2e-4, 9e-3), (2.1e-4, 2e-2), (1e-6, 1e-1)])
+@pytest.mark.parametrize(
+    "limits", [(637e-6, 674e-6), (950e-6, 1.8e-3), (1e-3, 1.9e-3), (2e-4, 9e-3), (2.1e-4, 2e-2), (1e-6, 1e-1)]
+)
 def test_marks_of_a_logarithmic_axis_do_not_run_into_each_other(limits):
     """Computing times of nearly the same length had eight marks side by side."""
     from matplotlib.figure import Figure
