@@ -259,8 +259,9 @@ class BeginsAtRest(Protocol):
 class HeldTogether(Protocol):
     """Forces that carry what rests, also bodies that hang in joints, where somebody tells them how these answer each other.
 
-    Bodies that hang together are a piece, and sit in it in the order of their numbers. Of each pair there is a block of `through`:
-    which share of the motions of the second is left for the first by all that holds them, q_i = T_ij q_j; row for row of seats.
+    Bodies that hang together are an island, and sit in it in the order of their numbers. Of each pair there is a block of
+    `through`: which share of the motions of the second is left for the first by all that holds them, q_i = T_ij q_j; row for row
+    of seats.
     """
 
     names: list[str]
@@ -269,9 +270,9 @@ class HeldTogether(Protocol):
     body: Indices  # see Strikes, also for the next one
     nearing: Array
     island: Indices  # on either side: the number of its body, or of all that hang together with it; NOBODY where nothing moves it
-    seat: Indices  # on either side: where its body sits in its piece
+    seat: Indices  # on either side: where its body sits in its island
     seats: Indices  # and how many sit there; 0 where it answers for itself
-    first_seat: Indices  # the first of these among those of all pieces
+    first_seat: Indices  # the first of these among those of all islands
     first_block: Indices  # and the first of its blocks among those of `through`
     close: Array  # 0 where nothing will be carried soon
     told: Indices  # of seats: 1 where it is known in this tick how who sits there answers

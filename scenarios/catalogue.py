@@ -21,7 +21,7 @@ SYSTEMS = Path(__file__).parent / "systems"
 OWN = (".toml", ".json")  # endings of our own files
 IMPORTED = (".urdf", ".xml", ".sdf", ".usda", ".usd", ".usdc")  # endings of files that other programs write
 READING = ("base", "repair", "stops", "contacts", "rotors", "strict")  # settings of reading them
-GROUPS = ("The thesis", "Courses", "Mechanisms", "Spinning and rolling", "Contact", "Driven and controlled")
+GROUPS = ("The thesis", "Exercises", "Mechanisms", "Spinning and rolling", "Contact", "Driven and controlled")
 
 
 def names() -> list[str]:

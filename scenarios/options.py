@@ -9,6 +9,15 @@ import typer
 
 KEPT = "What is kept"  # a panel of options
 
+
+def seconds(text: str) -> float:
+    """A number of seconds as one types it."""
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no number of seconds; write it without a unit, such as 1e-3.") from None
+
+
 Scenario = Annotated[
     str,
     typer.Argument(
@@ -20,11 +29,15 @@ Scenario = Annotated[
 RunDir = Annotated[Path, typer.Argument(metavar="DIR", help="A run folder, as modular run or Run.save wrote it.")]
 Step = Annotated[
     float | None,
-    typer.Option("--dt", metavar="SECONDS", help="Step; default: what the model suggests.", show_default=False),
+    typer.Option(
+        "--dt", metavar="SECONDS", parser=seconds, help="Step; default: what the model suggests.", show_default=False
+    ),
 ]
 Until = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", help="End of the run; default: what the model suggests.", show_default=False),
+    typer.Option(
+        metavar="SECONDS", parser=seconds, help="End of the run; default: what the model suggests.", show_default=False
+    ),
 ]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the model; may be repeated.")

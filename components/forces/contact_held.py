@@ -1,7 +1,7 @@
 """Bodies that hang in joints, as contacts see them that carry what rests: a push on one moves all that hang together with it.
 
 Glued joints answer a push in the tick in which it comes, and who solves for them tells how (modular/force.py, `HeldTogether`): of
-bodies i and j of one piece a block T_ij, the share of the motions of j that is left for i by what holds both,
+bodies i and j of one island a block T_ij, the share of the motions of j that is left for i by what holds both,
 
     q_i = T_ij S_j^T f,    rates_i = S_i q_i
 
@@ -74,7 +74,7 @@ def rates_of(contacts: View, home: int, q: Array, rates: Array) -> None:
 
 @kernel
 def add_answer(contacts: View, n: int, side: int, other: int, q: Array, answer: Array) -> None:
-    """Add how the body of a side moves as motions are brought to that of another side of the same contact, in the same piece."""
+    """Add how the body of a side moves as motions are brought to that of another side of the same contact, on the same island."""
     block = contacts.first_block[n, side] + contacts.seats[n, side] * contacts.seat[n, side] + contacts.seat[n, other]
     for a in range(MOTIONS):
         for b in range(MOTIONS):

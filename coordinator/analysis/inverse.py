@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from coordinator.analysis.equilibrium import refuse_programs
-from coordinator.analysis.led_motion import along, refuse_freedoms, rising, with_drives
+from coordinator.analysis.led_motion import along, refuse_events, refuse_freedoms, rising, with_drives
 from coordinator.analysis.result import AXES, Result
 from coordinator.analysis.statics import courses_of, efforts_of, reactions_of, wrench_series
 from coordinator.couplings.centralized.coupling import Centralized
@@ -117,6 +117,7 @@ def inverse_dynamics(model: Assembly, motions: Mapping[str, Any], times: Sequenc
     A motion is a course, or its values at `times`, between which it goes as a cubic spline. Drives of the model keep theirs.
     """
     instants = rising(times, "inverse_dynamics")
+    refuse_events(model, "inverse_dynamics", float(instants[-1]))
     refuse_programs(model)
     led, names = with_drives(model, motions, instants)
     with Simulation(led, 1e-3, Centralized(), project_velocities=True) as simulation:

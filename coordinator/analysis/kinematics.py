@@ -15,7 +15,16 @@ import numpy as np
 
 from coordinator.analysis.assembling import with_ports_at
 from coordinator.analysis.conditioning import Conditioning, Singular, told
-from coordinator.analysis.led_motion import Inputs, LedSystem, refuse_freedoms, rising, singular, spline, with_drives
+from coordinator.analysis.led_motion import (
+    Inputs,
+    LedSystem,
+    refuse_events,
+    refuse_freedoms,
+    rising,
+    singular,
+    spline,
+    with_drives,
+)
 from coordinator.analysis.result import AXES, Result
 from coordinator.couplings.centralized.coupling import Centralized
 from coordinator.couplings.centralized.equations import Equations
@@ -232,10 +241,7 @@ def _port_of(model: Assembly, port: str, who: str) -> None:
 
 def _refuse(model: Assembly, who: str, until: float) -> None:
     """What is not rigid, and what happens on the way."""
-    if any(until > 0.0 and (event.time is None or event.time <= until) for event in model.schedule):
-        raise ModelError(
-            f"{who}: the model has events, which belong to runs; leave them out: model.schedule.clear() on a copy of it."
-        )
+    refuse_events(model, who, until)
     bending = [name for name, body in model.bodies.items() if getattr(body.new_stack(), "elastic", False)]
     if bending:
         raise ModelError(

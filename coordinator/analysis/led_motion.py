@@ -99,6 +99,20 @@ def refuse_freedoms(equations: Equations, led: Assembly, who: str) -> None:
         raise ModelError(f"{who}: nothing leads these motions: {free}. Give motions for their joints, or drives.")
 
 
+def refuse_events(model: Assembly, who: str, until: float) -> None:
+    """What the schedule of a model would change on the way to a time: only runs carry it out."""
+    due = [event.time for event in model.schedule if event.time is None or event.time <= until]
+    if not due or until <= 0.0:
+        return
+    known = [time for time in due if time is not None]
+    first = f"the first at {min(known):g} s" if known else "on conditions"
+    before = "end before it (on the command line --until), or " if known and min(known) > 0.0 else ""
+    raise ModelError(
+        f"{who}: the model has events, {first}, and only runs carry them out; {before}give a copy of the model without "
+        "them: model.schedule.clear()."
+    )
+
+
 def along(equations: Equations, times: Array, who: str) -> Iterator[State]:
     """Time, coordinates and velocities at all times; accelerations are asked for by `acceleration`. Leaves the system there."""
     walk = LedSystem(equations, float(times[0]), acting=True)

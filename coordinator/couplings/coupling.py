@@ -118,7 +118,7 @@ class Coupling(Component):
 
     @property
     def tells_through_joints(self) -> bool:
-        """Whether contacts that carry what rests are told how bodies answer through their joints (interface/through_joints.py)."""
+        """Whether contacts that carry what rests are told how bodies answer through their joints (interface/islands.py)."""
         return False
 
     @property

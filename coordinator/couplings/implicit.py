@@ -133,7 +133,7 @@ def least_margins(
 
 
 def _margins_turned(forces: ForceStack, rows: Sequence[int], margins: Array, turned: Array) -> Array:
-    """The margins that are left where bodies answer so many times as much: mu with mu^2 x + mu y = room (load_sharing.py)."""
+    """The margins that are left where bodies answer so many times as much: mu with mu^2 x + mu y = room (demand_sharing.py)."""
     x, y = (np.einsum("nii->n", load[rows]) for load in forces.requested_demand())
     room = (margins * margins * x + margins * y) / np.maximum(turned, 1e-300)
     left: Array = 2.0 * room / (y + np.sqrt(y * y + 4.0 * x * room))

@@ -8,11 +8,11 @@ steps have shown is put together so that least is left, for each group of bodies
 steps instead of n^2, and more where friction holds what lies askew. Bodies are asked through the coupling, so whatever else holds
 them has its say. The thesis knows no contact.
 
-Bodies that contacts carry where they rest: those that nothing else holds, and pieces of those that hang together in joints.
+Bodies that contacts carry where they rest: those that nothing else holds, and islands of those that hang together in joints.
 
 A contact that finds what carries what rests reckons with how bodies answer it in this tick (components/forces/contact_carrying.py).
 A free body answers by its inertia. One in glued joints answers with all that hangs on it, and these joints are solved for in the
-same tick, so it can be told how (interface/through_joints.py). Whatever acts by itself, springs, dampers, what bends, answers
+same tick, so it can be told how (interface/islands.py). Whatever acts by itself, springs, dampers, what bends, answers
 later: where it asks little of the step that is a small change of what others do, elsewhere contacts stay springs.
 """
 
@@ -32,7 +32,7 @@ from modular.elements import STEP, TIME, Array
 from modular.force import BEGUN, NOBODY, BeginsAtRest, requests_demand
 
 NUMBERS = "numbers of bodies"  # where a system keeps those that contacts have been told
-MOST_SEATS = 64  # bodies of a piece that contacts may touch: they answer each other, so cost goes with the square
+MOST_SEATS = 64  # bodies of an island that contacts may touch: they answer each other, so cost goes with the square
 # margin of a spring or damper (margins.py) from which on it changes little from tick to tick: with z = dt^2 k w one that is found a
 # tick late gives x'' = -z (x' - x), which is stable up to z = 1/2, and the limit of a margin of 1 is z = 4
 SOFT_MARGIN = 3.0
@@ -50,7 +50,7 @@ def held_otherwise(system: System, stacks: list[Any]) -> Iterator[str]:
         yield from owners
 
 
-def pieces_of(system: System, coupling: Coupling, dt: float, stacks: list[Any]) -> dict[str, int]:
+def islands_of(system: System, coupling: Coupling, dt: float, stacks: list[Any]) -> dict[str, int]:
     """Bodies in joints that contacts may carry, with the number of all that hang together."""
     if not system.joint_home:
         return {}
@@ -302,11 +302,11 @@ def count_contacts_of_bodies(stacks: list[Any]) -> None:
 def tell_apart(system: System, coupling: Coupling, dt: float, stacks: list[Any]) -> None:
     """Tell contacts which bodies they have in common, in which order they are asked, and which bodies only they hold.
 
-    Those that hang in joints too are told together as pieces, where the coupling tells how they answer through these.
+    Those that hang in joints too are told together as islands, where the coupling tells how they answer through these.
     """
     numbers = {owner: k for k, owner in enumerate(system.body_home) if is_moved(system, owner)}
     free = numbers.keys() - set(held_otherwise(system, stacks)) if stacks else set()
-    islands = pieces_of(system, coupling, dt, stacks) if stacks and coupling.tells_through_joints else {}
+    islands = islands_of(system, coupling, dt, stacks) if stacks and coupling.tells_through_joints else {}
     island_of = np.full(len(numbers) + 1, -1)  # of bodies by their numbers; the last one stands for nobody
     island_of[[numbers[owner] for owner in islands]] = list(islands.values())
     let_go = np.array([owner in free or owner in islands for owner in numbers] + [True])

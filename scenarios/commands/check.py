@@ -29,8 +29,10 @@ def check(
     console = console_for()
     with refusals():
         from coordinator import Simulation, examine
+        from modular.component import plain
         from scenarios.report.examination import print_examination
         from scenarios.report.first_use import compiling
+        from scenarios.report.summary import settings_text
         from scenarios.settings import as_typed, coupling_for
 
         with compiling(console, "looking…"):
@@ -39,6 +41,6 @@ def check(
             with Simulation(
                 assembly, step, coupling_for(assembly, coupling, rule), project_velocities=True
             ) as simulation:
-                found = examine(simulation)
+                found, joints_hold = examine(simulation), settings_text(plain(simulation.coupling))
         advice = [as_typed(line) for line in found.advice]
-        print_examination(console, assembly.title or target, step, replace(found, advice=advice))
+        print_examination(console, assembly.title or target, step, joints_hold, replace(found, advice=advice))

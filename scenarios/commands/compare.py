@@ -23,7 +23,7 @@ def compare(
     target: Scenario,
     methods: Annotated[
         str,
-        typer.Option(metavar="NAME,NAME,…", help="Short names (see below), or couplings as modular run takes them."),
+        typer.Option(metavar="NAME,NAME,…", help="Short names (listed above), or couplings as modular run takes them."),
     ] = "modular,hht,rk4",
     dt: Annotated[
         str | None,

@@ -131,7 +131,7 @@ def inverse(
 
     \b
     Examples:
-      [bold]modular inverse robot-arm --until 4[/bold]
+      [bold]modular inverse robot-arm --until 1[/bold]
       [bold]modular inverse robot-arm --out efforts.csv --picture efforts.png[/bold]
 
     Every freedom has to be led by a driven joint; motions for other joints are given in Python (docs/statics.md).

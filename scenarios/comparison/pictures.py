@@ -97,7 +97,7 @@ def worst_port(found: Comparison) -> str:
 def _entries(found: Comparison, doubt: bool) -> list[Any]:
     """The legend: the reference, every row, and what became of the lost ones."""
     entries: list[Any] = [Line2D([], [], **_truth(), label="reference")]
-    entries += [Patch(color=INK, alpha=0.12, label="below: not sure")] * doubt
+    entries += [Patch(color=INK, alpha=0.12, label="reference uncertain")] * doubt
     for row in found.rows:
         name = f"{shorten(row.method.name, MAX_LEGEND_LENGTH, placeholder='…')}, {row.step}"
         if row.outcome == "done":

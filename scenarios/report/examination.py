@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -12,22 +14,23 @@ from scenarios.report.summary import load_text, margin_text, plain_table
 MAX_JOINTS = 12  # joints shown, tightest first
 
 
-def print_examination(console: Console, title: str, dt: float, found: Examination) -> None:
+def print_examination(console: Console, title: str, dt: float, coupling: str, found: Examination) -> None:
     """Masses, freedoms, joints, springs and advice."""
-    for part in (_overview(title, dt, found), _joints(found), _springs(found)):
+    for part in (_overview(title, dt, coupling, found), _joints(found), _springs(found)):
         if part is not None:
             console.print(part)
     for line in found.advice:
         console.print(f"- {line}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _overview(title: str, dt: float, found: Examination) -> Table:
+def _overview(title: str, dt: float, coupling: str, found: Examination) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     heaviest = sorted(found.masses.items(), key=lambda item: -item[1])[:4]
     shown = ", ".join(f"{name} {mass:.4g} kg" for name, mass in heaviest) + (" …" if len(found.masses) > 4 else "")
     rows = {
         "model": title,
         "step": f"{dt:g} s",
+        "coupling": coupling,
         "bodies": f"{len(found.masses)}, together {sum(found.masses.values()):.4g} kg ({shown})",
         "degrees of freedom": f"{found.freedoms} of the free bodies, {found.locks} locked by {_joint_count(len(found.joints))}",
     }
@@ -69,7 +72,8 @@ def _joints(found: Examination) -> Table | None:
         if shares:
             cells.append("-" if joint.share is None else f"{joint.share:.1%}")
         doubtful = joint.margin < 1 or (joint.share or 0.0) > MAX_OWN_COMPLIANCE_SHARE
-        cells.append(margin_text(joint.margin) + load_text(joint.carrier))
+        limit = "no limit" if joint.margin == inf else margin_text(joint.margin)
+        cells.append(limit + load_text(joint.carrier))
         table.add_row(*(Text(cell) for cell in cells), style="yellow" if doubtful else "")
     return table
 

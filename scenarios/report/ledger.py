@@ -42,17 +42,17 @@ MANY = 1000
 
 
 def draw(run: Run) -> Figure:
-    """All joints together, then one panel for each of those with most in their ledger."""
+    """All joints and forces together, then one panel for each of those with most in their ledger; not of those with nothing."""
     all_ledgers = ledgers(run)
     kept = [LEDGER.index(line) for line in LINES]
+    whose = " and ".join(word for word, names in (("joints", run.joints), ("forces", run.forces)) if names) or "joints"
     scores = _peaks(all_ledgers.whole[:, :, kept]).sum(axis=1)
-    shown = worst(
-        dict(zip(all_ledgers, scores.tolist(), strict=True)), MAX_PANELS if len(all_ledgers) <= MANY else FEW_PANELS
-    )
+    busy = {name: score for name, score in zip(all_ledgers, scores.tolist(), strict=True) if score != 0.0}
+    shown = worst(busy or dict.fromkeys(all_ledgers, 0.0), MAX_PANELS if len(all_ledgers) <= MANY else FEW_PANELS)
     panels: list[tuple[str, Mapping[str, Array]]] = [(name, ledger_of(all_ledgers[name])) for name in shown]
     if len(all_ledgers) > 1:
-        panels.insert(0, (f"{len(all_ledgers)} joints together", together(all_ledgers.whole, len(run))))
-    what = "energy ledger of the joints"
+        panels.insert(0, (f"{len(all_ledgers)} {whose} together", together(all_ledgers.whole, len(run))))
+    what = f"energy ledger of {'the ' * (' ' not in whose)}{whose}"
     if len(all_ledgers) > len(shown):
         what += f" ({len(all_ledgers) - len(shown)} of {len(all_ledgers)} not shown on their own)"
     if not panels:

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from coordinator.analysis import Modes
+from scenarios.report.summary import count as count_of
 from scenarios.report.summary import plain_table
 
 PORTS = 3  # that are named, those that move most
@@ -18,8 +19,8 @@ def print_modes(console: Console, title: str, found: Modes, count: int) -> None:
     port, way = found.linear.way
     moved = f"; '{port}' has moved by {way:.3g} m to get there" if way > 1e-9 else ""
     about = "the place where it rests" if found.linear.turning is None else "the motion with which it sets out"
-    which = "modes" if found.complete else "slowest modes"
-    console.print(f"{title}: {len(found.eigenvalues)} {which} about {about}{moved}", highlight=False, markup=False)
+    which = count_of(len(found.eigenvalues), "mode" if found.complete else "slowest mode")
+    console.print(f"{title}: {which} about {about}{moved}", highlight=False, markup=False)
     if not len(found.eigenvalues):
         return
     table = plain_table("")

@@ -115,7 +115,7 @@ def _side_by_side(
     grid = figure.add_gridspec(down, max(across, 1))
     at = 1
     for k, (above, poses) in enumerate(panels):
-        panel = view.stage(figure, grid[k // across, k % across])
+        panel = view.stage(figure, grid[k // across, k % across], zoom=0.72 if down > 1 else 0.95)
         panel.set_title(above, fontsize=8.5, loc="left")
         panel.plot(*view.of(shape[0]).T, color="#c4c4c4", linewidth=2.6, solid_capstyle="round", zorder=1)
         for turn in range(len(poses)):

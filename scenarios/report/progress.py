@@ -32,7 +32,7 @@ def watched(console: Console, until: float, start: float = 0.0) -> Iterator[Call
         done, spent = simulation.time, max(clock.perf_counter() - started, 1e-9)
         gone = done - start
         left = spent * max(until - done, 0.0) / gone if gone > 0 else 0.0
-        return done, f"{done:.3f} of {until:g} s, {gone / spent:.2g} × real time, {duration(left)} left"
+        return done, f"{done:.3f} of {until:g} s, {rate_text(gone / spent)} × real time, {duration(left)} left"
 
     if console.is_terminal:
         from scenarios.report.first_use import in_words  # and the compiler, which those who only wait have no need of
@@ -99,6 +99,11 @@ def measuring(console: Console, until: float, dt: float) -> Iterator[Callable[[S
             console.print(f"measuring its error: {done(simulation)[1]}", markup=False)
 
     yield tell
+
+
+def rate_text(value: float) -> str:
+    """Two digits without a power of ten: 0.49, 5.4, 130, 12,000."""
+    return f"{float(f'{value:.2g}'):,.0f}" if value >= 10.0 else f"{value:.2g}"
 
 
 def duration(seconds: float) -> str:

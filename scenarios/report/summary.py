@@ -22,7 +22,7 @@ from modular.ledger import LEDGER
 from scenarios.report.balance import Balance, balance
 from scenarios.report.mechanism import dimension, joint_classes
 from scenarios.report.page import peak, quantity, worst
-from scenarios.report.progress import waiting
+from scenarios.report.progress import rate_text, waiting
 
 MAX_ROWS = 12
 MAX_LEAKS = 4  # bodies
@@ -96,8 +96,8 @@ def overview(run: Run) -> dict[str, str]:
     seconds, ticks = run.timings.get("seconds", 0.0), run.timings.get("ticks", 0.0)
     if seconds > 0 and ticks > 0:
         lines["computed in"] = (
-            f"{seconds:.3g} s, {ticks * run.dt / seconds:.2g} × real time, "
-            f"{1e6 * seconds / ticks / max(len(run.bodies), 1):.2g} µs per body and step"
+            f"{seconds:.3g} s, {rate_text(ticks * run.dt / seconds)} × real time, "
+            f"{rate_text(1e6 * seconds / ticks / max(len(run.bodies), 1))} µs per body and step"
         )
     ledger = balance(run)
     for name, k in (("energy at the start", 0), ("energy at the end", -1)):

@@ -29,8 +29,8 @@ class View:
         """The coordinates that are drawn, (..., 2 or 3)."""
         return points[..., list(self.axes)]
 
-    def stage(self, figure: Figure, place: Any = 111) -> Any:
-        """Empty axes for it, with equal scales."""
+    def stage(self, figure: Figure, place: Any = 111, zoom: float = 0.95) -> Any:
+        """Empty axes for it, with equal scales; `zoom`: in space, how much of its place they fill."""
         from matplotlib import rc_context
         from matplotlib.ticker import MaxNLocator
 
@@ -53,7 +53,7 @@ class View:
         )
         axes.view_init(elev=18, azim=-58, vertical_axis=self.up)
         sides = self.high - self.low
-        axes.set_box_aspect(tuple(sides), zoom=0.95)
+        axes.set_box_aspect(tuple(sides), zoom=zoom)
         axes.tick_params(labelsize=8)
         for axis, side in zip((axes.xaxis, axes.yaxis, axes.zaxis), sides, strict=True):
             axis.set_pane_color((0.98, 0.98, 0.98, 1.0))

@@ -71,7 +71,7 @@ def scatter(done: Ensemble, port: str) -> Figure | None:
 def tornado(done: Ensemble, port: str) -> Figure | None:
     """How far the end of a port goes as each number goes from its lower to its upper quartile, all others being alike.
 
-    By the plane through all variants that leaves least; how much of the spread it tells stands above.
+    By the plane through all variants that leaves least; which share of the variance it explains stands above.
     """
     numbers, ends = varied_numbers(done), ends_of(done, port)
     there = np.isfinite(ends).all(axis=1)
@@ -90,7 +90,7 @@ def tornado(done: Ensemble, port: str) -> Figure | None:
         panel.axvline(0.0, color=GREY, linewidth=0.8)
         panel.set_yticks(range(len(order)), [list(numbers)[j] for j in order])
         panel.set_xlabel(f"{AXES[k]} [m] from quartile to quartile", fontsize=9)
-        panel.set_title(f"a plane tells {told[k]:.0%} of the spread", fontsize=9)
+        panel.set_title(f"a linear fit explains {told[k]:.0%} of the variance", fontsize=9)
     return figure
 
 

@@ -12,7 +12,7 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from scenarios.report.page import COLOURS, dress, quantity
 
@@ -102,8 +102,12 @@ def error_axis(panel: Axes, label: str) -> None:
 
 def decades(axis: Axis, limits: tuple[float, float], unit: str) -> None:
     """Marks with their unit: at 1, 2 and 5 where an axis shows few decades, else at the decades."""
-    few = np.log10(limits[1] / limits[0]) < 1.5
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=12))
+    few = limits[1] < 100.0 * limits[0]
+    if limits[1] < 2.0 * limits[0]:  # no power of ten may lie between: a few even steps, whose words do not meet
+        axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+        axis.set_minor_locator(NullLocator())
+    else:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=12))
     axis.set_major_formatter(FuncFormatter(lambda value, _: quantity(value, unit) if unit else f"{value:,.0f}"))
     axis.set_minor_formatter(NullFormatter())
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from components import RigidBody
 from modular import Assembly
 
-GROUP = "Courses"
+GROUP = "Exercises"
 
 GRAVITY = 9.81  # [m/s^2], class Param of 7.5.1
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from components import Revolute, RigidBody, SpringDamper
 from modular import Assembly
 
-GROUP = "Courses"
+GROUP = "Exercises"
 
 GRAVITY = 9.81  # [m/s^2]
 

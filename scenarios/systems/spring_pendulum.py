@@ -13,7 +13,7 @@ from __future__ import annotations
 from components import RigidBody, SpringDamper
 from modular import Assembly
 
-GROUP = "Courses"
+GROUP = "Exercises"
 
 GRAVITY = 9.81  # [m/s^2]
 

@@ -18,7 +18,7 @@ from components import Revolute, RigidBody
 from modular import Assembly, ModelError
 from modular.numbers import number
 
-GROUP = "Courses"
+GROUP = "Exercises"
 
 GRAVITY = 1.0  # [m/s^2]
 

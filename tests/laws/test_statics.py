@@ -19,7 +19,7 @@ from components import (
 )
 from coordinator import Centralized, Simulation
 from coordinator.analysis import equilibrium, inverse_dynamics, mobility, statics
-from modular import Assembly, ModelError
+from modular import Assembly, Crossing, Cut, ModelError
 
 G = 9.81
 
@@ -158,6 +158,22 @@ def test_efforts_are_written_as_a_table(tmp_path):
 def test_what_cannot_be_asked_is_refused_with_what_can(motions, times, words):
     with pytest.raises(ModelError, match=words):
         inverse_dynamics(arm(), motions, times)
+
+
+def test_efforts_beyond_an_event_of_the_model_are_refused_and_those_before_it_are_not():
+    """A load that is taken up on the way would not be felt: efforts from then on are of another model."""
+    model, motions = arm(), {"shoulder": Sine(0.1, 1.0), "elbow": Sine(0.1, 1.0)}
+    model.at(0.3, Cut("elbow"))
+    found = inverse_dynamics(model, motions, [0.0, 0.29])
+    np.testing.assert_array_equal(
+        found.efforts["elbow"], inverse_dynamics(arm(), motions, [0.0, 0.29]).efforts["elbow"]
+    )
+    with pytest.raises(ModelError, match=r"the first at 0\.3 s, .* end before it \(on the command line --until\)"):
+        inverse_dynamics(model, motions, [0.0, 0.3])
+    model.schedule.clear()
+    model.when(Crossing("lower.end", "y", -0.5), Cut("elbow"))
+    with pytest.raises(ModelError, match=r"events, on conditions, and only runs carry them out; give a copy"):
+        inverse_dynamics(model, motions, [0.0, 0.1])
 
 
 def test_a_motion_out_of_reach_names_the_joint_that_opens():

@@ -291,6 +291,21 @@ def test_check_tells_freedoms_margins_and_advice_without_running():
     assert "or rigid joints: --coupling glued." in soft.stdout and "Glued()" not in soft.stdout
 
 
+def test_check_says_how_joints_hold_and_that_joints_without_springs_limit_no_step():
+    for words, meant, limited in (((), "Penalty(rule=Stable)", True), (("--coupling", "glued"), "Glued", False)):
+        told = CliRunner().invoke(app, ["check", "double-pendulum", *words]).stdout
+        assert f"coupling            {meant} " in told and "inf" not in told
+        assert told.count("no limit") == (0 if limited else 2)
+
+
+@pytest.mark.parametrize("option", ["--dt", "--until"])
+@pytest.mark.parametrize("typed", ["1ms", "2 s", "1e-3,1e-4", "0,5"])
+def test_seconds_with_a_unit_are_refused_with_how_to_write_them(option, typed):
+    result = CliRunner().invoke(app, ["run", "double-pendulum", option, typed], env={"COLUMNS": "160"})
+    assert result.exit_code == 2
+    assert f"'{typed}' is no number of seconds; write it without a unit, such as 1e-3." in result.stderr
+
+
 def test_a_model_may_suggest_its_coupling_and_who_types_one_has_that():
     """Springs let a rolling disc slide by its own size in five seconds."""
     for words, meant in (

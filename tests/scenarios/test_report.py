@@ -21,7 +21,7 @@ from scenarios.report import animation, efforts, energy, layout, ledger, picture
 from scenarios.report.balance import balance
 from scenarios.report.mechanism import free_ports, joint_points, on_ground, outline, paths, samples
 from scenarios.report.page import powers, prefix, quantity, thin, thin_band, worst, write
-from scenarios.report.progress import duration
+from scenarios.report.progress import duration, rate_text
 from scenarios.report.summary import drift_text, margin_text, overview, print_summary
 from scenarios.report.view import choose_view
 
@@ -293,6 +293,11 @@ def test_the_smallest_margin_of_a_joint_is_told():
     assert row.split()[-1] == "0.5"
 
 
+def test_rates_are_written_without_powers_of_ten():
+    told = {0.49: "0.49", 5.43: "5.4", 9.96: "10", 97.6: "98", 99.7: "100", 128.0: "130", 12_345.0: "12,000"}
+    assert {value: rate_text(value) for value in told} == told
+
+
 def test_durations_are_told_as_people_say_them():
     assert [duration(s) for s in (0.2, 59.0, 300.0, 36_000.0)] == ["0 s", "59 s", "5 min", "10.0 h"]
 
@@ -476,3 +481,14 @@ def test_powers_of_ten_are_written_as_matplotlib_typesets_them():
             assert not any(set("${}^") & set(text) for text in written)
             assert [text.translate(back) for text in written] == [text.translate(back) for text in plain]
             assert any(written) or typeset is axes.yaxis.get_minor_formatter() or low > 1.0
+
+
+def test_the_ledger_counts_joints_and_forces_by_name_and_draws_none_that_took_nothing():
+    model = Assembly(gravity=(0.0, -9.81), title="pull")
+    model.add("rod", Rod((0.0, 0.0), (1.0, 0.0), 2.0))
+    model.join("pin", Revolute(), "ground", "rod.start")
+    model.apply("spring", SpringDamper(stiffness=20.0, length=0.5), "ground", "rod.end", at=(0.0, -1.0))
+    model.apply("nothing", Load((0.0, 0.0)), "rod.end")
+    figure = ledger.draw(Simulation(model, dt=1e-3).run(0.1))
+    assert [panel.get_title(loc="left") for panel in figure.axes] == ["3 joints and forces together", "pin", "spring"]
+    assert "energy ledger of joints and forces" in figure._suptitle.get_text()

@@ -9,9 +9,11 @@ from typer.testing import CliRunner
 import scenarios
 from components import Load, Prismatic, Revolute, RigidBody, SpringDamper
 from coordinator import Simulation
+from coordinator.analysis import modes
 from modular import Assembly
 from scenarios.cli import app
 from scenarios.report import trajectories
+from scenarios.report.poses import draw_modes
 from scenarios.report.still import AXES, HINGE, LOAD, LONG, draw_model
 
 EXTENT = 2.0
@@ -87,3 +89,18 @@ def test_squares_say_what_stays_with_the_ground_and_not_where_a_slide_goes(name,
     assert len(squares) == held
     for line in squares:
         assert np.ptp(line.get_xydata(), axis=0).max() < 0.01
+
+
+def test_names_of_axes_in_space_are_whole_and_under_no_title():
+    """In two rows they were cut at the foot of the picture, and lay on the titles of the row below."""
+    figure = draw_modes(modes(scenarios.load("chain", bodies=3), seek=True), "chain")
+    figure.draw_without_rendering()
+    whole, renderer = figure.bbox, figure.canvas.get_renderer()
+    names = [
+        axis.label.get_window_extent(renderer)
+        for panel in figure.axes
+        for axis in (panel.xaxis, panel.yaxis, panel.zaxis)
+    ]
+    titles = [panel._left_title.get_window_extent(renderer) for panel in figure.axes]
+    assert len(titles) == 6 and all(whole.y0 <= name.y0 and name.x1 <= whole.x1 for name in names)
+    assert not any(name.overlaps(title) for name in names for title in titles)

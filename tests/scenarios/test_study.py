@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import subprocess
 import sys
@@ -474,3 +475,23 @@ def test_a_narrow_terminal_shows_fewer_columns_whole_and_says_which_it_does_not(
     assert ("evaluations" in text.splitlines()[0]) is (width > 110)
     assert ("not shown here" in text) is (width < 110)
     assert max(map(len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize(
+    "limits", [(637e-6, 674e-6), (950e-6, 1.8e-3), (1e-3, 1.9e-3), (2e-4, 9e-3), (2.1e-4, 2e-2), (1e-6, 1e-1)]
+)
+def test_marks_of_a_logarithmic_axis_do_not_run_into_each_other(limits):
+    """Computing times of nearly the same length had eight marks side by side."""
+    from matplotlib.figure import Figure
+
+    from scenarios.study.sheet import decades
+
+    panel = Figure(figsize=(5.0, 3.0)).add_subplot()
+    panel.set_xscale("log")
+    panel.set_xlim(*limits)
+    decades(panel.xaxis, panel.get_xlim(), "s")
+    panel.figure.draw_without_rendering()
+    within = [label for label in panel.get_xticklabels() if limits[0] <= label.get_position()[0] <= limits[1]]
+    boxes = sorted((label.get_window_extent() for label in within), key=lambda box: box.x0)
+    assert len(boxes) >= 2
+    assert all(one.x1 + 12.0 < other.x0 for one, other in itertools.pairwise(boxes))

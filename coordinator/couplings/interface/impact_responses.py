@@ -97,7 +97,7 @@ def see_motions(interface: View, k: int, motions: Array) -> None:
 
 @kernel
 def use_block(interface: View, k: int, share: float, motions: Array) -> None:
-    """The same of a body of a island, with a share of 1 added."""
+    """The same of a body of an island, with a share of 1 added."""
     m, block = interface.motions, numbers_at(interface.touching[k, OWN])
     for a in range(m):
         for b in range(m):

@@ -8,7 +8,7 @@ is left for body i
 with G_i what the joints see of body i, as in impact_responses.py, where i = j alone. A force at a tick changes places of the next
 by dt^2 T of what it would without joints: half of that by closing places, half by stopping rates, both with the J of that tick. So
 contacts that find what carries what rests reckon with T (components/forces/contact_carrying.py), and blows do that reach several
-bodies. Solutions go over the joints of a island alone, and are asked for of bodies that are close to something.
+bodies. Solutions go over the joints of an island alone, and are asked for of bodies that are close to something.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from modular.port import GROUND
 from modular.views import View
 
 # columns of the lists
-BLOCKS, TOLD, COUNT, FIRST_SEAT, FIRST_JOINT, LAST_JOINT = range(6)  # of a island: where its blocks lie, …
+BLOCKS, TOLD, COUNT, FIRST_SEAT, FIRST_JOINT, LAST_JOINT = range(6)  # of an island: where its blocks lie, …
 FIRST_GRIP, LAST_GRIP, FIRST_FLAG, LAST_FLAG = range(4)  # of a seat
 CLOSE, NEARING = range(2)  # of a contact at it: where it says that something is near
 WHERE, RIGHT_OF, ROWS_OF = range(3)  # of a grip
@@ -50,7 +50,7 @@ Row = tuple[int, ...]
 
 
 def take_seats(system: System, members: Members, *, whole: bool) -> list[dict[Any, list[Side]]]:
-    """Let bodies in joints sit in their pieces, and tell contacts where; of each its bodies, with contacts at them."""
+    """Let bodies in joints sit in their islands, and tell contacts where; of each its bodies, with contacts at them."""
     found: list[dict[Any, list[Side]]] = []
     for stack, ranges in members.forces:
         if not isinstance(stack, HeldTogether):
@@ -96,7 +96,7 @@ def lists_of_islands(
     islands: Sequence[Mapping[Any, Sequence[Side]]], grips: Mapping[Any, Sequence[Row]], owners: Sequence[Sequence[Any]],
     lists: dict[str, list[Row]],
 ) -> dict[Any, int]:  # fmt: skip
-    """Write the lists of pieces that take part; returned is where the block of each body with itself lies.
+    """Write the lists of islands that take part; returned is where the block of each body with itself lies.
 
     `owners`: of each joint its bodies, in the order of elimination. `lists`: to which is added, by name.
     """
@@ -176,7 +176,7 @@ def push_at(interface: View, work: Array, island: int, seat: int, mode: int) -> 
 
 @kernel
 def respond_in_island(interface: View, work: Array, island: int) -> None:
-    """All blocks between bodies of a island that are close to something."""
+    """All blocks between bodies of an island that are close to something."""
     m, right = interface.motions, interface.right_side
     count, first = interface.islands[island, COUNT], interface.islands[island, FIRST_SEAT]
     blocks, told = numbers_at(interface.islands[island, BLOCKS]), whole_numbers_at(interface.islands[island, TOLD])
