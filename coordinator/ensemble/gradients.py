@@ -10,6 +10,7 @@ References: W. H. Press and others, Numerical Recipes, 3rd edition (2007), secti
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -129,6 +130,9 @@ def directions(model: Assembly, by: By) -> dict[str, dict[str, float]]:
         raise ModelError(
             f"gradient: by = {by!r}; give names of numbers, such as ['upper.masses.0', 'spring.stiffness']."
         )
+    twice = [name for name, count in Counter(by).items() if count > 1] if not isinstance(by, Mapping) else []
+    if twice:
+        raise ModelError(f"gradient: by names '{twice[0]}' twice; name each number once.")
     ways = (
         {name: dict(each) for name, each in by.items()}
         if isinstance(by, Mapping)

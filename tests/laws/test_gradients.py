@@ -137,6 +137,8 @@ def test_where_there_is_no_derivative_it_is_refused_or_said():
         gradient(model, 1e-3, of=end_of_bob, by=["events.0.time"], until=0.1)
     with pytest.raises(ModelError, match=r"name a single number, such as 'upper.masses.0'"):
         gradient(double_pendulum(), 1e-3, of=end_of_bob, by=["upper.masses"], until=0.1)
+    with pytest.raises(ModelError, match=r"names 'upper\.masses\.1' twice"):
+        gradient(double_pendulum(), 1e-3, of=end_of_bob, by=["upper.masses.1", "upper.masses.1"], until=0.1)
     breaking = double_pendulum()
     edge = breaking.joint_edges["elbow"]
     breaking.joint_edges["elbow"] = edge._replace(breaks_at=Limit(force=25.0, window=0.05))
