@@ -4,7 +4,7 @@ Séguy 2003, III.1 and Figure V-11: a component holds what it needs to exist by 
 left out is the coupling's, so `Integrator(gamma=0.55)` keeps everything else.
 
 `steps` in a tick: what acts from outside then acts as one impulse at either end of the tick, and between two of them the body flies
-on its own, by Newmark's rule with that many steps (components/bodies/substeps.py).
+on its own, by Newmark's rule with that many steps (components/bodies/loops/substeps.py).
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ MAX_FILE_LINES = 450  # lines of a file
 COMMAND = "each parameter is an option of a command, declared with its help"
 TWO_IDEAS = {  # and why they stay
     "components/bodies/natural/kernels.py:solve_locally": "Python calls it as well, for one body alone, and hands over arrays",
-    "components/bodies/substeps.py:in_steps": "kernels inside it are made from those it is given",
+    "components/bodies/loops/substeps.py:in_steps": "kernels inside it are made from those it is given",
     "coordinator/engine/driver.py:drive": "Python hands over, once for many ticks, what a thread needs",
     "coordinator/distributed/workers/driver.py:drive_shard": "the same for a worker",
     "coordinator/distributed/workers/driver.py:swap": "what a worker's part of a tick hands on",
@@ -478,6 +478,12 @@ def inside(path: Path) -> str:
 
 def text(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("folder", "most"), [("coordinator", 3), ("components/bodies", 8)])
+def test_few_files_lie_outside_of_rooms(folder: str, most: int):
+    loose = sorted(path.name for path in (ROOT / folder).glob("*.py") if path.name != "__init__.py")
+    assert len(loose) <= most, loose
 
 
 def test_every_file_of_the_core_has_its_room():

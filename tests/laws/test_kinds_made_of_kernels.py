@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from components import NewtonEulerBody
-from components.bodies.leapfrog_loops import leapfrog_loops
-from components.bodies.newmark_loops import newmark_loops, newmark_step
+from components.bodies.loops.leapfrog_loops import leapfrog_loops
+from components.bodies.loops.newmark_loops import newmark_loops, newmark_step
 from components.bodies.posed.gluing import fly, kick
 from components.bodies.posed.kernels import SHOWING, accelerate, unsound
 from components.bodies.posed.stack import PosedBodies

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.bodies.newmark_loops import in_frame
+from components.bodies.loops.newmark_loops import in_frame
 from modular.flat_rows import flat, width_of
 from modular.loop import NO_FAILED_ROW, loop
 from modular.table import Table

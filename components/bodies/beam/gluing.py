@@ -31,11 +31,11 @@ from components.bodies.beam.kernels import (
     unsound,
 )
 from components.bodies.beam.showing import SHOWING, collect, node_of
-from components.bodies.leapfrog_loops import leapfrog_loops
-from components.bodies.newmark_loops import predict
+from components.bodies.loops.leapfrog_loops import leapfrog_loops
+from components.bodies.loops.newmark_loops import predict
+from components.bodies.loops.response_loops import response_loops
 from components.bodies.posed.fixed_point import MOST_ITERATIONS, STALLED_TOLERANCE, still_converges
 from components.bodies.posed.kernels import SPACE, by_spin, rotation, times, turns
-from components.bodies.response_loops import response_loops
 from modular.blocks import room
 from modular.elements import STEP, Array
 from modular.kernel import kernel

@@ -18,7 +18,7 @@ import numpy as np
 
 from components.bodies.beam.showing import SHOWING, collect, node_of
 from components.bodies.beam.strain import add_arc, add_tension, add_tension_of_arc, arc, strain
-from components.bodies.newmark_loops import finite, newmark_loops, predict, step_back
+from components.bodies.loops.newmark_loops import finite, newmark_loops, predict, step_back
 from components.bodies.posed.fixed_point import MOST_ITERATIONS, STALLED_TOLERANCE, still_converges
 from components.bodies.posed.kernels import (
     SPACE,

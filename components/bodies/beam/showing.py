@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.bodies.newmark_loops import Showing
+from components.bodies.loops.newmark_loops import Showing
 from components.bodies.posed.kernels import (
     put_together,
     put_together_ahead,

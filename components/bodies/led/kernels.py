@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from math import cos, sin, sqrt
 
-from components.bodies.newmark_loops import in_frame
+from components.bodies.loops.newmark_loops import in_frame
 from components.bodies.posed.kernels import (
     SPACE,
     put_together,

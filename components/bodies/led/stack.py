@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from components.bodies.led import kernels
+from components.bodies.loops.trial_step import TRIAL_STEP
 from components.bodies.posed.by_body import EquationsByBody
 from components.bodies.posed.kernels import show_end_velocity_loop, show_loop
 from components.bodies.posed.stack import PosedSide
-from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
 from modular.courses import NUMBERS_PER_ROW
 from modular.elements import Array, Elements

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import sqrt
 
+from components.bodies.loops.response_loops import response_loops
 from components.bodies.modal.kernels import FOUND, answer, cross, spins, wheels
 from components.bodies.modal.showing import MODES, follow, integrate_inertia, place_in_body, points
 from components.bodies.posed.kernels import SPACE, rotation, square_of, turns
-from components.bodies.response_loops import response_loops
 from modular.blocks import room
 from modular.elements import STEP, Array
 from modular.flat_rows import width_of

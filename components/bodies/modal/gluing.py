@@ -18,7 +18,7 @@ from math import sqrt
 
 import numpy as np
 
-from components.bodies.leapfrog_loops import leapfrog_loops
+from components.bodies.loops.leapfrog_loops import leapfrog_loops
 from components.bodies.modal.kernels import FOUND, KEPT, PACE, PUSHED, answer, collect, solve, spins, wheels
 from components.bodies.modal.showing import MODES, SHOWING, first_of, grow, gyroscopic_of, integrate_inertia, points
 from components.bodies.posed.fixed_point import MOST_ITERATIONS, STALLED_TOLERANCE, still_converges

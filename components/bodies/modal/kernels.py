@@ -17,6 +17,7 @@ limits the step, and a mode costs one division. Terms with velocities read v + d
 
 from __future__ import annotations
 
+from components.bodies.loops.newmark_loops import in_columns, newmark_loops, newmark_step
 from components.bodies.modal.showing import (
     MODES,
     SHOWING,
@@ -28,7 +29,6 @@ from components.bodies.modal.showing import (
     place_in_body,
     points,
 )
-from components.bodies.newmark_loops import in_columns, newmark_loops, newmark_step
 from components.bodies.posed.kernels import SPACE, bend_along, by_spin, rotation, spin_at, square_of, turns, unsound
 from components.bodies.scheme import BETA, GAMMA
 from modular.blocks import shaped

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.bodies.newmark_loops import Showing
+from components.bodies.loops.newmark_loops import Showing
 from components.bodies.posed.kernels import rotation, rotation_bend, rotation_rate, turns
 from modular.blocks import shaped
 from modular.elements import Array

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from components.bodies.loops.response_loops import response_loops
 from components.bodies.natural.kernels import differences, pair, predict, states
 from components.bodies.natural.showing import combine, most
-from components.bodies.response_loops import response_loops
 from components.bodies.scheme import BETA, DEMAND_WEIGHT, GAMMA
 from modular.blocks import like, shaped
 from modular.elements import STEP, Array

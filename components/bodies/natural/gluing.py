@@ -16,7 +16,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from components.bodies.across_step import directions_across, mixed_inertia
+from components.bodies.loops.across_step import directions_across, mixed_inertia
 from components.bodies.natural.compliance import answer_of, axes_of
 from components.bodies.natural.kernels import (
     accelerate_freely,

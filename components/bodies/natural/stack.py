@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from components.bodies.body_stack import GLUE, BodyStack
+from components.bodies.loops.trial_step import TRIAL_STEP
 from components.bodies.natural import compliance, equations, gluing, kernels, showing
 from components.bodies.natural.balance import NaturalBalance
 from components.bodies.natural.many import (
@@ -20,7 +21,6 @@ from components.bodies.natural.many import (
     spans_of,
 )
 from components.bodies.short_sums import combined
-from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
 from modular.elements import Array, Elements, Indices
 from modular.internal_gains import InternalGains

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from components.bodies.body_stack import BodyStack
+from components.bodies.loops.trial_step import TRIAL_STEP
 from components.bodies.natural.compliance import bound_demands_loop
-from components.bodies.trial_step import TRIAL_STEP
 from modular.body import Body
 from modular.elements import Array, Elements, Indices
 from modular.loop import loops_of

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from math import cos, sin, sqrt
 
-from components.bodies.across_step import directions_across, mixed_inertia
-from components.bodies.leapfrog_loops import leapfrog_loops
-from components.bodies.newmark_loops import in_frame, predict
+from components.bodies.loops.across_step import directions_across, mixed_inertia
+from components.bodies.loops.leapfrog_loops import leapfrog_loops
+from components.bodies.loops.newmark_loops import in_frame, predict
+from components.bodies.loops.response_loops import response_loops
+from components.bodies.loops.trial_step import copy_row
 from components.bodies.posed.kernels import (
     SHOWING,
     SPACE,
@@ -24,8 +26,6 @@ from components.bodies.posed.kernels import (
     turns,
     unsound,
 )
-from components.bodies.response_loops import response_loops
-from components.bodies.trial_step import copy_row
 from modular.blocks import room
 from modular.elements import STEP, Array
 from modular.flat_rows import width_of

@@ -18,7 +18,7 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 from typing import Any
 
-from components.bodies.newmark_loops import Showing, finite, newmark_loops, newmark_step
+from components.bodies.loops.newmark_loops import Showing, finite, newmark_loops, newmark_step
 from components.bodies.scheme import DAMPING, EXTRA_GYROSCOPIC_ROUNDS, GAMMA, STIFFNESS, inward
 from modular.blocks import room, shaped
 from modular.elements import Array

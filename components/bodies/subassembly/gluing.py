@@ -22,8 +22,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+from components.bodies.loops.response_loops import response_loops
 from components.bodies.posed.kick_work import exclude_flight
-from components.bodies.response_loops import response_loops
 from components.bodies.subassembly.dynamics import collect, compose, factorise_mass, momentum_of, pass_down, solve
 from components.bodies.subassembly.kernels import unsound
 from components.bodies.subassembly.kinematics import (

@@ -18,7 +18,7 @@ How many links there are is told by the stack, not by the layout: one machine co
 
 from __future__ import annotations
 
-from components.bodies.newmark_loops import Showing, finite, in_columns, newmark_loops, newmark_step
+from components.bodies.loops.newmark_loops import Showing, finite, in_columns, newmark_loops, newmark_step
 from components.bodies.subassembly.dynamics import accelerate, compose, pass_down, put_together, resist
 from components.bodies.subassembly.kinematics import (
     LINEAR,

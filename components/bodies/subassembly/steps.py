@@ -1,8 +1,8 @@
 """Several steps in a tick of subassemblies (substeps.py)."""
 
+from components.bodies.loops.substeps import in_steps
 from components.bodies.subassembly import kernels
 from components.bodies.subassembly.gluing import respond_loop
-from components.bodies.substeps import in_steps
 
 predict_in_steps, correct_in_steps, correct_and_predict_in_steps, show_end_velocity_in_steps, respond_in_steps = in_steps(
     __name__, predict=kernels.predict_loop, correct=kernels.correct_loop, show_end_velocity=kernels.show_end_velocity_loop,

@@ -22,8 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from components.bodies.loops.trial_step import copy_rows
 from components.bodies.scheme import SHARE
-from components.bodies.trial_step import copy_rows
 from modular.elements import STEP
 from modular.flat_rows import flat, width_of
 from modular.kernel import kernel

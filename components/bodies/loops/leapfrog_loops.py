@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from components.bodies.newmark_loops import Kernel, Showing
+from components.bodies.loops.newmark_loops import Kernel, Showing
+from components.bodies.loops.trial_step import copy_row
 from components.bodies.posed.kick_work import exclude_flight
-from components.bodies.trial_step import copy_row
 from modular.elements import STEP
 from modular.loop import NO_FAILED_ROW, Loop, loop
 from modular.views import View
