@@ -132,11 +132,11 @@ def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool)
         now.within = 1.0 if pair.fresh and elements.clock[STEP] != 0.0 else 0.0
         motion(elements, a, carry[first], pair.a, before.pose[0], pair, rates[0], rates[1])
         motion(elements, b, carry[second], pair.b, before.pose[1], pair, rates[2], rates[3])
-        pair.crowd = max(elements.taken[a], elements.taken[b])
+        pair.demand = max(elements.taken[a], elements.taken[b])
         pair.contacts_of_body = contacts.contacts_of_body[n]
         if pair.held:
-            pair.crowd = max(
-                pair.crowd, demand_of_island(contacts, elements, n, 0), demand_of_island(contacts, elements, n, 1)
+            pair.demand = max(
+                pair.demand, demand_of_island(contacts, elements, n, 0), demand_of_island(contacts, elements, n, 1)
             )
         play_tick(contacts, elements, n, pair, patch)
         contacts.struck[n], contacts.slow[n] = pair.struck, pair.slow
@@ -373,8 +373,8 @@ def play_tick(contacts: View, elements: View, n: int, pair: Pair, patch: Patch) 
         note_overlap(pair, patch)
     if near or pair.given:
         ask_mobility(contacts, elements, n)
-        asked = pair.crowd / before.ample if before.ample > 0.0 else pair.crowd  # as if none had given way
-        if before.carried == 0.0 or pair.crowd == 0.0:  # what they ask together is not known yet, or by nobody
+        asked = pair.demand / before.ample if before.ample > 0.0 else pair.demand  # as if none had given way
+        if before.carried == 0.0 or pair.demand == 0.0:  # what they ask together is not known yet, or by nobody
             asked = max(asked, pair.contacts_of_body)
         pair.ample = min(1.0, MAX_CONTACT_DEMAND / max(asked, MAX_CONTACT_DEMAND))
         pair.now.ample = pair.ample

@@ -93,7 +93,7 @@ new_pair = workspace(
     none=(3,),  # zeros
     struck=int,  # 1 where there are impulses
     contacts_of_body=float,  # how many contacts either body has at most
-    crowd=float, ample=float,  # what contacts ask of its bodies, and the share of it that those have left
+    demand=float, ample=float,  # what contacts ask of its bodies, and the share of it that those have left
     slow=float,  # slower impacts do not bounce, slower pairs may stick [m/s]
     stored=float, takes=float,  # energy in springs [J]; what it takes [W]
     softened=float, came=float,  # energy that went as springs became softer, and that came with new ones under load [J]
