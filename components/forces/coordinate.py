@@ -16,7 +16,7 @@ import numpy as np
 from components.forces.vectors import measure_line
 from components.joints.marks import across, line_mark, line_of, must, oriented
 from components.joints.rows import go_along, go_along_in_plane, rate_along
-from components.joints.turns import turn, turn_in_plane, wrapped
+from components.joints.turns import turn, turn_in_plane, unwound
 from modular.blocks import like, shaped
 from modular.compliant import CompliantRows, spare_implicit_rows, write_geometry
 from modular.demand_sharing import growth, request_demand_rows
@@ -283,7 +283,7 @@ def measure_coordinate(forces: View, elements: View, n: int, scratch: Any) -> tu
         if new:
             frame[ORIGIN] = s
         s -= frame[ORIGIN]
-        s = forces.kept[n, REACHED] + wrapped(s - forces.kept[n, REACHED], 2.0 * np.pi)
+        s = unwound(s, forces.kept[n, REACHED])
     elif forces.measure.shape[0] == WAY:
         way[0] = 0.0
         if size == 3:

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from components.joints.turns import wrapped
+from components.joints.turns import unwound
 from components.sensors import Sensor
 from modular.allowed import function_named
 from modular.component import Component
@@ -137,7 +137,7 @@ class DecidingForces(ForceStack):
             shown = sensor.read(observation)
             if sensor.turns:
                 last = shown if first else self.seen[row, k]
-                self.seen[row, k] = shown = float(last + wrapped(shown - last, 2.0 * np.pi))
+                self.seen[row, k] = shown = float(unwound(shown, last))
             readings[label] = shown
         memory = self.store[row, : len(force.memory)]
         try:

@@ -136,7 +136,7 @@ class Friction(AlongCoordinate):
 class Frictions(AlongCoordinates):
     """Frictions, one row each."""
 
-    remembered = (*AlongCoordinates.remembered, "yielded", "hold", "shown")
+    remembered = (*AlongCoordinates.remembered, "yielded", "hold", "shown", "aside")
     recorded = (*AlongCoordinates.recorded, "shown")
     error_columns = ("yielded",)
     row_class = FrictionRows

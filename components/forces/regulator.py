@@ -21,7 +21,7 @@ from components.forces.coordinate import (
 from components.forces.coordinate import scratch_of as coordinate_scratch_of
 from components.forces.vectors import measure_line
 from components.joints.marks import across, line_mark, line_of, must, oriented
-from components.joints.turns import turn, turn_in_plane, wrapped
+from components.joints.turns import turn, turn_in_plane, unwound
 from modular.blocks import shaped
 from modular.compliant import CompliantRows
 from modular.elements import TIME, Array, Indices
@@ -280,7 +280,7 @@ def read(regulators: View, elements: View, n: int, scratch: Any) -> tuple[Any, A
         begin[BEGAN], begin[KNOWN] = (value if regulators.reads.shape[0] <= WAY else 0.0), 1.0
     value -= begin[BEGAN]
     if regulators.reads.shape[0] == ANGLE:
-        value = regulators.kept[n, READ] + wrapped(value - regulators.kept[n, READ], 2.0 * np.pi)
+        value = unwound(value, regulators.kept[n, READ])
     rate = 0.0
     for c in range(size):
         for k in range(a.shape[0]):

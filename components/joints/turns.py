@@ -5,6 +5,8 @@ knows the rest from its own error, which is small beside a thread or a tooth: `w
 remembered from tick to tick, so such joints may be cut, copied, repeated and undone like all others.
 """
 
+import numpy as np
+
 from modular.elements import Array
 from modular.kernel import kernel
 from modular.lanes import angle, nearest
@@ -15,6 +17,16 @@ def wrapped(value: float, period: float) -> float:
     """What is left of a value when whole periods are taken out, from -period/2 to period/2."""
     left: float = value - period * nearest(value / period)
     return left
+
+
+@kernel
+def unwound(angle: float, near: float) -> float:
+    """An angle with as many whole turns added as bring it next to another one [rad].
+
+    Of that other angle nothing but its turns counts: whoever comes there by another way finds the same, to the last bit.
+    """
+    found: float = angle + 2.0 * np.pi * nearest((near - angle) / (2.0 * np.pi))
+    return found
 
 
 @kernel

@@ -19,7 +19,7 @@ import numpy as np
 from coordinator.couplings.begun_apart import settle_apart
 from coordinator.couplings.compositions import LIMITS, ORDERS, stages
 from coordinator.couplings.coupling import Coupling, require
-from coordinator.couplings.implicit import may_be_implicit, names_of, refuse_among_workers, take_implicit, take_rubbing
+from coordinator.couplings.implicit import may_be_implicit, names_of, take_implicit, take_rubbing
 from coordinator.couplings.interface.fields import OPEN
 from coordinator.couplings.interface.interface import Interface
 from coordinator.couplings.interface.position_stage import tolerate
@@ -183,7 +183,6 @@ class Glued(Coupling):
 
     def divided(self, system: System) -> TickProgram | None:
         """The same for workers, also where something is plain Python: the step itself calls it."""
-        refuse_among_workers(system, type(self).__name__)
         return self._program(system)
 
     def _program(self, system: System) -> TickProgram:

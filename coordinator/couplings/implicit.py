@@ -11,9 +11,7 @@ import numpy as np
 from coordinator.system import System
 from modular.demand_sharing import growth
 from modular.elements import Array
-from modular.errors import ModelError
 from modular.forces import ForceStack
-from modular.names import first_few
 
 IMPLICIT_MARGIN = 1.5  # of a force: below it is found
 SOFT = 2.0 * IMPLICIT_MARGIN  # of a force alone: what has more is not found for its neighbours
@@ -77,16 +75,6 @@ def located_friction(system: System) -> list[str]:
 def found_forces(system: System) -> list[str]:
     """All that are found together with reactions, and not exerted as they stand."""
     return [*system.implicit_forces, *located_friction(system)] if system.force_stacks else []
-
-
-def refuse_among_workers(system: System, coupling: str) -> None:
-    """Steps are divided where friction switches, all at the same instants: no worker knows those of the others."""
-    located = located_friction(system)
-    if located:
-        raise ModelError(
-            f"workers: {first_few(located)} sticks and slides, and where it changes is located in the step of the whole, which "
-            f"workers do not share; run in one process, or let springs hold what sticks by {coupling}(implicit_forces=False)."
-        )
 
 
 def is_located(forces: Any) -> bool:

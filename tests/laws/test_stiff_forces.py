@@ -29,6 +29,7 @@ from components import (
 from coordinator import Checkpoints, Glued, Mixed, Penalty, Relaxed, Simulation, examine, resume
 from coordinator.continuation.reconfigure import with_settings
 from modular import Assembly, Diverged, ModelError
+from stiff_models import bushed, net, servo
 
 DT = 1e-3
 
@@ -57,34 +58,6 @@ def on_a_line(stiffness, damping, stretch, speed):
     body = RigidBody(mass=1.0, inertia=0.1, centre=at, ports={"p": at}, velocity=(speed, 0.0))
     model.add("body", body)
     model.apply("spring", SpringDamper(stiffness, damping, 1.0), "ground", "body.p", at=(0.0, 0.0))
-    return model
-
-
-def servo(dimension, stiffness, damping):
-    """A rod on a hinge that is turned back by 0.3 rad."""
-    model = Assembly(gravity=(0.0, -9.81, 0.0)[:dimension])
-    if dimension == 2:
-        model.add("rod", Rod((0.0, 0.0), (1.0, 0.0), mass=1.0))
-    else:
-        ports = {"start": (0.0, 0.0, 0.0), "end": (1.0, 0.0, 0.0)}
-        model.add("rod", RigidBody(mass=1.0, inertia=(0.1, 0.1, 0.1), centre=(0.5, 0.0, 0.0), ports=ports))
-    model.join("hinge", Revolute(), "ground", "rod.start")
-    model.apply("servo", TorsionSpring(stiffness, damping, 0.3), "ground", "rod.start")
-    return model
-
-
-def bushed(dimension, stiffness, damping, link=None):
-    """Two bodies, the first on a hinge, with a bushing between them, or a joint."""
-    model = Assembly(gravity=(0.0, -9.81, 0.0)[:dimension])
-    for name, x in (("one", 0.0), ("two", 1.0)):
-        ports = {"a": (x, 0.0, 0.0)[:dimension], "b": (x + 1.0, 0.0, 0.0)[:dimension]}
-        inertia = 0.1 if dimension == 2 else (0.1, 0.12, 0.15)
-        model.add(name, RigidBody(mass=1.0, inertia=inertia, centre=(x + 0.5, 0.0, 0.0)[:dimension], ports=ports))
-    model.join("hinge", Revolute(), "ground", "one.a")
-    if link is not None:
-        model.join("link", link, "one.b", "two.a")
-    else:
-        model.apply("bush", Bushing(stiffness, damping, 0.05 * stiffness, 0.05 * damping), "one.b", "two.a")
     return model
 
 
@@ -375,50 +348,6 @@ def test_a_soft_force_beside_a_stiff_one_stays_what_it_is():
         assert ran(model, DT, 2 * DT, coupling)[1] == ["bush"]
 
 
-def net(seed):
-    """Bodies side by side, some joined, with springs, torsion springs and bushings of any strength between them, at rest."""
-    draw = np.random.default_rng(seed)
-    dimension = 2 if seed % 2 else 3
-    model, x, points = Assembly(gravity=(0.0,) * dimension), 0.0, {}
-    count = int(draw.integers(2, 6))
-    for i in range(count):
-        length, mass = draw.uniform(0.3, 1.0), 10.0 ** draw.uniform(-2.0, 1.0)
-        middle = np.zeros(dimension)
-        middle[0] = x + 0.5 * length
-        side, up = 0.5 * length * np.eye(dimension)[0], 0.2 * np.eye(dimension)[1]
-        ports = {"a": tuple(middle - side), "b": tuple(middle + side), "t": tuple(middle + up)}
-        inertia = mass * length**2 / 12.0
-        model.add(
-            f"b{i}",
-            RigidBody(
-                mass=mass, inertia=inertia if dimension == 2 else (inertia,) * 3, centre=tuple(middle), ports=ports,
-                velocity=tuple(0.5 * draw.normal(size=dimension)),
-            ),
-        )  # fmt: skip
-        points |= {f"b{i}.{port}": np.array(place) for port, place in ports.items()}
-        if draw.uniform() < 0.6:
-            model.join(
-                f"j{i}", Revolute() if dimension == 2 else Spherical(), "ground" if i == 0 else f"b{i - 1}.b", f"b{i}.a"
-            )
-        x += length
-
-    def strength(low, high):
-        return float(10.0 ** draw.uniform(low, high))
-
-    for i in range(int(draw.integers(1, 2 * count + 1))):
-        first, second = (f"b{b}.{draw.choice(['a', 'b', 't'])}" for b in draw.choice(count, 2, replace=False))
-        kind = draw.integers(3)
-        if kind == 0 and np.linalg.norm(points[first] - points[second]) > 1e-9:
-            model.apply(f"s{i}", SpringDamper(strength(0, 9), strength(-3, 7)), first, second)
-        elif kind == 1:
-            model.apply(f"s{i}", TorsionSpring(strength(0, 9), strength(-3, 7)), first, second)
-        elif kind == 2:
-            model.apply(
-                f"s{i}", Bushing(strength(0, 9), strength(-3, 7), strength(0, 8), strength(-3, 6)), first, second
-            )
-    return model
-
-
 @pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(some(300)))
 # loads of dampers go at once
@@ -502,11 +431,6 @@ def test_blows_do_not_pass_through_them_at_once():
     for coupling in (Glued(), Mixed(), Penalty()):
         run, implicit = ran(model, DT, 0.2, coupling)
         assert implicit == ["spring"] and run.velocity("target.G")[-1, 0] == pytest.approx(4.0 / 3.0, rel=1e-9)
-
-
-def test_workers_say_that_they_do_not_share_them():
-    with pytest.raises(ModelError, match="workers: bush may change faster than the step"):
-        Simulation(bushed(2, 1e6, 1e3), DT, Glued(), workers=2)
 
 
 @pytest.mark.parametrize(

@@ -43,11 +43,11 @@ def on_every_path(model, dt, coupling, until, by_hand):
     return {played(), *(played(**way) for way in ways)}
 
 
-def goes_on_and_is_kept(model, dt, coupling, until, folder):
+def goes_on_and_is_kept(model, dt, coupling, until, folder, **settings):
     """From a checkpoint to the same bits, and back from its run folder as it was."""
-    with Simulation(model(), dt, coupling) as simulation:
+    with Simulation(model(), dt, coupling, **settings) as simulation:
         whole = simulation.run(until)
-    with Simulation(model(), dt, coupling) as simulation:
+    with Simulation(model(), dt, coupling, **settings) as simulation:
         simulation.run(0.5 * until, checkpoints=folder / "kept")
     with resume(folder / "kept") as simulation:
         assert simulation.run(until).digest == whole.digest

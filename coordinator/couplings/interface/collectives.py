@@ -21,7 +21,6 @@ from coordinator.couplings.interface.members import (
     MATRICES,
     InterfaceJoint,
     InterfaceJoints,
-    RemoteJoints,
     span,
 )
 from coordinator.couplings.interface.verbs import AS_LOOP
@@ -100,15 +99,15 @@ class Collectives:
     """One worker's side of all exchanges. `pause` is called where frames of others have to come; it says whether they did."""
 
     def __init__(
-        self, system: System, interface_joints: InterfaceJoints, remote: RemoteJoints, outgoing: Mapping[int, Any],
+        self, system: System, interface_joints: InterfaceJoints, resolved: Sequence[InterfaceJoint], outgoing: Mapping[int, Any],
         incoming: Mapping[int, Any], interface: Any, bodies: Mapping[Any, int],
     ) -> None:  # fmt: skip
-        """`interface`: of the joints; `bodies`: in which order."""
+        """`resolved`: the joints where they lie here; `interface`: of them; `bodies`: in which order."""
         self.pause: Callable[[str], bool] = lambda kind: False
         self._interface = interface
         self.exchanged = self._before = 0  # exchanges, in all and before this tick
         self._functions: list[Any] = []  # they must live as long as their addresses are known
-        me, resolved = interface_joints.settings["me"], interface_joints.resolve(system, remote)
+        me = interface_joints.settings["me"]
         everybody = [me, *incoming]
         elements = {who: halo.element[: halo.count].tolist() for who, halo in incoming.items()}
         elements[me] = next((halo.element[: halo.count].tolist() for halo in outgoing.values()), [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self, cast
 
 import numpy as np
@@ -30,6 +30,7 @@ from coordinator.couplings.interface.impact_responses import touching, write_tou
 from coordinator.couplings.interface.islands import lists_of_islands, take_seats
 from coordinator.couplings.interface.layout import lay_out
 from coordinator.couplings.interface.members import (
+    COUNTER_COUNT,
     InterfaceJoint,
     InterfaceJoints,
     Members,
@@ -38,6 +39,7 @@ from coordinator.couplings.interface.members import (
     all_rows,
     compliant_joints_of,
     interface_joints_of,
+    state_of_rows,
     watched,
 )
 from coordinator.couplings.interface.segments import PAUSE, segments_of
@@ -104,13 +106,7 @@ class Interface(Table):
     ) -> None:
         self.members = Members.everyone(system) if members is None else members
         interface_joints = interface_joints_of(system, self.members.joints)
-        found = [
-            (forces, forces.implicit_rows(ranges))
-            for forces, ranges in self.members.forces
-            if isinstance(forces, ForceStack)
-        ]
-        self._exerted = [forces for forces, rows in found if rows]
-        self.compliant_rows = [forces.as_rows(rows, system.elements.motions) for forces, rows in found if rows]
+        self._find_rows(system)
         interface_joints += compliant_joints_of(system, self.compliant_rows, len(interface_joints))
         self._begin(
             system,
@@ -136,19 +132,32 @@ class Interface(Table):
             forces=[all_rows(stack) for stack in system.forces], elements=[(0, system.elements.count)],
         )  # fmt: skip
         local = None if settings["local"] is None else (str(settings["local"][0]), int(settings["local"][1]))
+        interface._find_rows(system)
         interface._begin(
-            system, settings["stages"], local, interface_joints.resolve(system, remote), of_all=interface_joints.count,
-            glides=bool(interface_joints.glides.any()),
+            system, settings["stages"], local, interface_joints.resolve(system, remote, interface.compliant_rows),
+            of_all=interface_joints.count, glides=bool(interface_joints.glides.any()),
         )  # fmt: skip
         interface._remote = remote
         interface._watch(settings["watched"])
         interface.anything_watched, interface.in_parts = settings["anywhere"], interface_joints.apart
         interface.watches_walls = settings["walls"]  # of all workers: they take the same stages
+        interface.undivided = settings["undivided"]
+        resolved = interface_joints.resolve(system, remote, interface.compliant_rows)
         interface.collectives = Collectives(
-            system, interface_joints, remote, outgoing, incoming, interface, interface.bodies
+            system, interface_joints, resolved, outgoing, incoming, interface, interface.bodies
         )
         interface._write_program(interface.collectives, boundary_rows)
         return interface
+
+    def _find_rows(self, system: System) -> None:
+        """Forces that are rows."""
+        found = [
+            (forces, forces.implicit_rows(ranges))
+            for forces, ranges in self.members.forces
+            if isinstance(forces, ForceStack)
+        ]
+        self._exerted = [forces for forces, rows in found if rows]
+        self.compliant_rows = [forces.as_rows(rows, system.elements.motions) for forces, rows in found if rows]
 
     def _begin(
         self, system: System, stages: Sequence[float], local: tuple[str, int] | None, interface_joints: Sequence[InterfaceJoint],
@@ -320,12 +329,15 @@ class Interface(Table):
                 stack.prepare(operation)
         if verb in ("advance", "approach") and self.collectives is None and self._met != self.system.returns:
             self._met = self.system.returns
-            for rows, forces in zip(self.compliant_rows, self._exerted, strict=True):
-                forces.place_rows(rows)
+            self._place_rows()
             clock = self.system.elements.clock
             end, clock[TIME] = clock[TIME], self.system.time(float(clock[GAIN_STEP]))
             self.perform("update_operator")
             clock[TIME] = end
+
+    def _place_rows(self) -> None:
+        for rows, forces in zip(self.compliant_rows, self._exerted, strict=True):
+            forces.place_rows(rows)
 
     def perform(self, verb: str) -> str | None:
         """Play one of the verbs of the interface; the name of who went wrong, if any."""
@@ -395,14 +407,31 @@ class Interface(Table):
     def begin_part(self) -> None:
         """Stand where a part begins, or has gone back to: factors from what joints have shown, and what was counted."""
         self.restore_counters(self._remote.counter_values)
+        self._place_rows()
+        for array, kept in self._kept_rows():
+            array[...] = kept
+        for rows in self.compliant_rows:
+            rows.play("compute_gains", self.system.elements)
+        self.gains_step = 0.0
         for place in (fields.WORK, fields.RATES) if self.two_matrices else (fields.WORK,):
             self.matrix = place
             self.perform("factorise")
+        if self.island_count:
+            self.perform("answer_through_joints")
 
     def end_part(self) -> None:
         """What was counted goes on with the state of a part; what something in plain Python has raised is raised."""
         self._remote.counter_values[:] = self.counter_values
+        for array, kept in self._kept_rows():
+            kept[...] = array
         self.python.tell()
+
+    def _kept_rows(self) -> Iterator[tuple[Array, Array]]:
+        """What forces that are rows know from step to step, and where it is kept for who goes back, or takes a part over."""
+        end = self._remote.count - COUNTER_COUNT
+        for array in reversed(state_of_rows(self.compliant_rows)):
+            yield array, self._remote.numbers[end - array.size : end].reshape(array.shape)
+            end -= array.size
 
     @property
     def counter_values(self) -> tuple[float, float, float, float]:

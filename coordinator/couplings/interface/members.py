@@ -108,7 +108,7 @@ MATRICES = (
     "ahead_second",
 )  # for each row as many numbers as bodies have motions
 COUNTER_COUNT = 4  # numbers behind those of the joints: what the interface has counted
-NOBODY = -1
+NOBODY, FOUND = -1, -2  # in place of the number of a stack: joints that are moved elsewhere; forces that are rows
 ROUNDS_PER_STAGE = 3  # of a stage, more or less
 
 
@@ -150,22 +150,31 @@ def compliant_joints_of(system: System, stacks: Sequence[CompliantRows], index: 
     for stack in stacks:
         for name, row in stack.row.items():
             owners = [None if owner == GROUND else owner for owner in system.force_home[name].owners[:2]]
-            rows, form = stack.form.rows, stack.form
-            found.append(
-                InterfaceJoint(
-                    name,
-                    owners,
-                    rows,
-                    form.translations,
-                    False,
-                    _in_rows(stack, row) if isinstance(stack, FrictionRows) else _in_stack(stack, row),
-                    0,
-                    index + len(found),
-                    compliant=True,
-                    friction=stack.address_of_state(row) if isinstance(stack, FrictionRows) else 0,
-                )
-            )
+            found.append(_compliant_joint(stack, row, owners, index + len(found)))
     return found
+
+
+def _compliant_joint(stack: CompliantRows, row: int, owners: Sequence[Any], index: int) -> InterfaceJoint:
+    return InterfaceJoint(
+        stack.names[row],
+        owners,
+        stack.form.rows,
+        stack.form.translations,
+        False,
+        _in_rows(stack, row) if isinstance(stack, FrictionRows) else _in_stack(stack, row),
+        0,
+        index,
+        compliant=True,
+        friction=stack.address_of_state(row) if isinstance(stack, FrictionRows) else 0,
+    )
+
+
+STATE_OF_ROWS = ("gap", "gap_rate", "base_first", "base_second", "seen_first", "seen_second")
+
+
+def state_of_rows(stacks: Sequence[CompliantRows]) -> list[Array]:
+    """What forces that are rows know from step to step, beside what is kept with the forces."""
+    return [getattr(rows, name)[: rows.count] for rows in stacks for name in STATE_OF_ROWS]
 
 
 def _in_rows(stack: FrictionRows, row: int) -> Callable[[str], int]:
@@ -269,9 +278,12 @@ class InterfaceJoints(Table):
         """Keep them again."""
         self.settings = dict(details)
 
-    def resolve(self, system: System, remote: RemoteJoints) -> list[InterfaceJoint]:
-        """The joints of a part, where they lie here."""
+    def resolve(
+        self, system: System, remote: RemoteJoints, compliant: Sequence[CompliantRows] = ()
+    ) -> list[InterfaceJoint]:
+        """The joints of a part, where they lie here; `compliant`: forces that are rows, which every part has."""
         stacks, apart = list(system.joints), self.apart
+        rows_of_forces = [(stack, row) for stack in compliant for row in range(stack.count)]
         found = []
         for k in range(self.count):
             owners = [None if body == NOBODY else int(body) for body in (self.first_body[k], self.second_body[k])]
@@ -280,11 +292,14 @@ class InterfaceJoints(Table):
             if apart and not here:
                 continue
             motions = system.elements.motions
-            at = _in_stack(stacks[which], place) if here else _in_row(remote, place, rows, motions)
-            name = stacks[which].names[place] if here else "a joint elsewhere"
-            joint = InterfaceJoint(
-                name, owners, rows, int(self.translations[k]), bool(self.glides[k]), at, int(self.repeated[k]), k
-            )
+            if which == FOUND:
+                joint = _compliant_joint(*rows_of_forces[place], owners, k)
+            else:
+                at = _in_stack(stacks[which], place) if here else _in_row(remote, place, rows, motions)
+                name = stacks[which].names[place] if here else "a joint elsewhere"
+                joint = InterfaceJoint(
+                    name, owners, rows, int(self.translations[k]), bool(self.glides[k]), at, int(self.repeated[k]), k
+                )
             if apart:
                 joint.across, joint.degrees = (
                     bool(self.sender[k] == NOBODY),

@@ -50,9 +50,12 @@ def segments_of(
 
     def joints_(verb: str, *, tried: bool = False) -> Segment:
         """`tried`: at the end of a half of a step; elsewhere dry friction is only looked at."""
+        return [*((stack, verb) for stack in joints), *rows_(verb, tried=tried)]
+
+    def rows_(verb: str, *, tried: bool) -> Segment:
+        """What forces that are rows do as joints do; workers work all of them out, each for itself."""
         residuals = [RESIDUALS[verb]] if verb in RESIDUALS else []
         return [
-            *((stack, verb) for stack in joints),
             *((rows, each) for rows in stiff for each in (verb, *residuals)),
             *((rows, each) for rows in rubbing for each in (verb, *(residuals if tried else ()))),
         ]
@@ -76,7 +79,7 @@ def segments_of(
         """What joints do with elements of which some stand elsewhere, and show to all."""
         if collectives is None:
             return joints_(verb, tried=tried)
-        return [*some(verb, across=False), *exchange(kind), *some(verb, across=True)]
+        return [*some(verb, across=False), *exchange(kind), *some(verb, across=True), *rows_(verb, tried=tried)]
 
     again = interface.two_matrices or interface.rubbing > 0  # it may have to be tried again
     return {
@@ -122,7 +125,9 @@ def segments_of(
         at.MOVE_ALONG: [(elements, "move_along")],
         at.COMPUTE_REACTIONS: [(interface, "compute_reactions")],
         **_of_forces(interface, stiff, rubbing),
-        **_trying(interface, [*bodies_("respond"), *joints_("compute_joint_response"), *_all(compliant, "compute_gains")]),
+        **_trying(interface, [
+            *bodies_("respond"), *across_border("compute_joint_response", kinds.ANSWERS), *_all(compliant, "compute_gains"),
+        ]),
         at.SHARE_LARGEST: exchange(kinds.LARGEST),
         at.SHARE_SUMMANDS: exchange(kinds.SUMMANDS),
         at.SHARE_SUMS: exchange(kinds.SUMS),

@@ -36,6 +36,7 @@ from coordinator.engine.program import Operation, TickProgram, perform
 from coordinator.system import System
 from modular.assembly import Assembly
 from modular.component import class_name
+from modular.elements import TIME
 from modular.errors import ModelError
 from modular.keywords import Spelt
 from modular.names import MAX_NAME_LENGTH, first_few, missing, unfit
@@ -270,7 +271,9 @@ class DistributedRun:
             self.bodies = shares
             self.pool.reset_statistics()
         self.bodies = self._with_new_bodies(system)
-        ownership, watched = Ownership(system, self.bodies, together=interface is not None), simulation.breakage.watched
+        found = [] if interface is None else [name for rows in interface.compliant_rows for name in rows.names]
+        ownership = Ownership(system, self.bodies, together=interface is not None, found=found)
+        watched = simulation.breakage.watched
         self._ending = program.epilogue if interface is not None else []
         self._subsystems = [Subsystem(system, ownership, me, watched, interface) for me in range(len(self.bodies))]
         self._distributed_at = system.tick
@@ -295,6 +298,7 @@ class DistributedRun:
             if part.guards is not None:
                 tell(simulation, part.guards)
         system = simulation.local_system
+        system.elements.clock[TIME] = system.time(simulation.dt)  # at which joints that are driven stand
         perform(system.elements, shown(system))
         interface = parts[0].interface
         if interface is not None and parts[0].glued_joints is not None:
@@ -369,13 +373,13 @@ def with_new_bodies(parts: Sequence[Sequence[str]], system: System, workers: Seq
 
 def tick_program_of(coupling: Coupling, system: System) -> TickProgram:
     """What workers play, or why they cannot."""
-    if system.implicit_forces:
-        raise ModelError(
-            f"workers: {first_few(system.implicit_forces)} may change faster than the step, and so are found, which workers do "
-            "not share; run in one process, take a step that resolves them, or leave them as they are by "
-            f"{type(coupling).__name__}(implicit_forces=False)."
-        )
     program = coupling.divided(system)
+    if system.implicit_forces and (program is None or interface_in(program) is None):
+        raise ModelError(
+            f"workers: {first_few(system.implicit_forces)} may change faster than the step, and so are found, which workers share "
+            "under Glued and Relaxed alone; take one of these, run in one process, take a step that resolves them, or leave them as "
+            f"they are by {type(coupling).__name__}(implicit_forces=False)."
+        )
     known = {id(stack) for stack in (*system.bodies, *system.booked, system.elements)}
     if program is None or not all(id(s) in known or isinstance(s, Interface) for s, _ in program.operations):
         raise ModelError(

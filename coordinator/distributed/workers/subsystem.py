@@ -21,12 +21,14 @@ import numpy as np
 from coordinator.couplings.interface.interface import Interface
 from coordinator.couplings.interface.members import (
     COUNTER_COUNT,
+    FOUND,
     MATRICES,
     NOBODY,
     VECTORS,
     InterfaceJoints,
     RemoteJoints,
     numbers_of,
+    state_of_rows,
 )
 from coordinator.distributed.workers.black_boxes import BlackBoxes
 from coordinator.distributed.workers.context import WorkerContext
@@ -47,8 +49,12 @@ NO_WORKER = -1  # moves the ground
 class Ownership:
     """The parts at both sides of every joint and force."""
 
-    def __init__(self, system: System, parts: Sequence[Iterable[str]], *, together: bool = False) -> None:
-        """`together`: joints and forces that go across are worked out by all parts, not by the two that they join alone."""
+    def __init__(
+        self, system: System, parts: Sequence[Iterable[str]], *, together: bool = False, found: Iterable[str] = ()
+    ) -> None:
+        """`together`: joints and forces that go across are worked out by all parts, not by the two that they join alone; `found`:
+        forces that are, wherever they act.
+        """
         self.together, self.count = together, len(parts)
         self.part_of = {name: k for k, names in enumerate(parts) for name in names}
         self.sides: dict[str, tuple[int, ...]] = {}  # of every joint and force; a force on one body has it twice
@@ -56,7 +62,9 @@ class Ownership:
         self.boundary_bodies: set[str] = set()  # bodies that show such an element
         # 1 where a force reads the velocity v + dt a
         self.reads_end_velocity = np.zeros(system.elements.count, np.int64)
-        self.evaluating_parts = self._evaluating_parts(system)
+        self.found = frozenset(found)
+        everybody = set(range(len(parts)))
+        self.evaluating_parts = self._evaluating_parts(system) | dict.fromkeys(self.found, everybody)
         for homes in (system.joint_home, system.force_home):
             for name, home in homes.items():
                 sides = [NO_WORKER if owner == GROUND else self.part_of[owner] for owner in home.owners]
@@ -177,7 +185,9 @@ class Subsystem:
         me = self.me
         uses = [names[row] for row in rows]
         home = np.array([name not in sides or self.ownership.owner(name) == me for name in uses])
+        whole_books = self.ownership.found if isinstance(stack, Booked) else frozenset()
         second = np.array([isinstance(stack, Booked) and sides[name][1] == me for name in uses]) & ~home
+        second &= np.array([name not in whole_books for name in uses])
         self.slices[id(stack)] = TableSlice(stack, stack.chosen(rows), np.array(rows, np.int64), boundary, home, second)
         return True
 
@@ -270,13 +280,17 @@ def interface_joints_of(interface: Interface, part: Subsystem) -> tuple[Interfac
     whole, ownership = part.whole, part.ownership
     bodies = {name: k for k, name in enumerate(whole.body_home)}
     stacks = {id(stack): k for k, stack in enumerate(part.system.joints)}
+    found = [(rows, name) for rows in interface.compliant_rows for name in rows.names]
+    count = len(whole.joint_home)
     degrees = Counter(owner for home in whole.joint_home.values() for owner in home.owners)
+    degrees.update(owner for _, name in found for owner in whole.force_home[name].owners[:2])
     watched = part.elements_here[interface.watched]
     settings = {
         "me": part.me, "stages": interface.stages.tolist(), "local": interface.local, "watched": watched[watched > 0].tolist(),
         "anywhere": len(interface.watched), "apart": interface.apart, "walls": int(interface.watches_walls),
+        "undivided": int(interface.undivided),
     }  # fmt: skip
-    interface_joints = InterfaceJoints(len(whole.joint_home), settings)
+    interface_joints = InterfaceJoints(count + len(found), settings)
     numbers: list[Array] = []
     place = 0
     for k, home in enumerate(whole.joint_home.values()):
@@ -303,8 +317,21 @@ def interface_joints_of(interface: Interface, part: Subsystem) -> tuple[Interfac
             continue
         numbers += [getattr(home.stack, column)[row].ravel() for column in (*VECTORS, *MATRICES)]
         place += numbers_of(form.rows, whole.elements.motions)
-    remote = RemoteJoints(place + COUNTER_COUNT)
-    remote.numbers[:] = np.concatenate([*numbers, interface.counter_values])
+    for k, (rows, name) in enumerate(found, count):
+        owners = whole.force_home[name].owners[:2]
+        interface_joints.stack[k], interface_joints.place[k] = FOUND, k - count
+        interface_joints.rows[k], interface_joints.translations[k] = rows.form.rows, rows.form.translations
+        interface_joints.first_body[k], interface_joints.second_body[k] = (
+            bodies.get(owner, NOBODY) for owner in owners
+        )
+        interface_joints.first_part[k], interface_joints.second_part[k] = ownership.sides[name][:2]
+        interface_joints.first_degree[k], interface_joints.second_degree[k] = (
+            degrees.get(owner, 0) for owner in owners
+        )
+        interface_joints.sender[k] = NOBODY
+    state = state_of_rows(interface.compliant_rows)
+    remote = RemoteJoints(place + sum(array.size for array in state) + COUNTER_COUNT)
+    remote.numbers[:] = np.concatenate([*numbers, *(array.ravel() for array in state), interface.counter_values])
     return interface_joints, remote
 
 
