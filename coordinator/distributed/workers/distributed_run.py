@@ -377,8 +377,8 @@ def tick_program_of(coupling: Coupling, system: System) -> TickProgram:
     if system.implicit_forces and (program is None or interface_in(program) is None):
         raise ModelError(
             f"workers: {first_few(system.implicit_forces)} may change faster than the step, and so are found, which workers share "
-            "under Glued and Relaxed alone; take one of these, run in one process, take a step that resolves them, or leave them as "
-            f"they are by {type(coupling).__name__}(implicit_forces=False)."
+            "under Glued and Relaxed alone; take one of these, run in one process, take a step that resolves them, or leave them "
+            f"as they are by {type(coupling).__name__}(implicit_forces=False)."
         )
     known = {id(stack) for stack in (*system.bodies, *system.booked, system.elements)}
     if program is None or not all(id(s) in known or isinstance(s, Interface) for s, _ in program.operations):
