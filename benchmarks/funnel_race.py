@@ -6,7 +6,8 @@
 
 The same scene (`modular run funnel`), the same step, one thread each; all take turns, a stretch of time each. Depths are worked out
 of the places of balls, by one function for all. MuJoCo's contacts are springs: once as they come, and once as stiff as its step
-allows, for depths that can be compared. Needs pip install mujoco pybullet.
+allows, for depths that can be compared; `mujoco-pgs-2` and `-4` take two and four steps for one of ours, with contacts as stiff as
+these allow. Needs pip install mujoco pybullet.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from scenarios.systems.funnel import build
 
 RADIUS, MASS, FRICTION, RESTITUTION = 0.02, 0.03, 0.3, 0.3
 DT = 1e-3
-STIFF = 'solref="0.002 1" solimp="0.99 0.999 0.0001"'  # two steps are the shortest time constant that it takes
+SHORTEST = 2.0  # steps: the shortest time constant of contacts that MuJoCo takes
 
 
 def scene(count: int) -> tuple[Any, np.ndarray, list[Box]]:
@@ -65,13 +66,14 @@ class Ours:
 class MuJoCo:
     """Its Newton solver, or projected Gauss-Seidel."""
 
-    def __init__(self, count: int, solver: str, stiff: bool) -> None:
-        self.mujoco = import_module("mujoco")
-        self.name = f"MuJoCo, {solver}{', stiff' if stiff else ''}"
+    def __init__(self, count: int, solver: str, stiff: bool, parts: int = 1) -> None:
+        self.mujoco, self.parts = import_module("mujoco"), parts
+        self.name = f"MuJoCo, {solver}{', stiff' if stiff else ''}{f', {parts} steps' if parts > 1 else ''}"
+        hard = f'solref="{SHORTEST * DT / parts:g} 1" solimp="0.99 0.999 0.0001"'
         _, places, boards = scene(count)
         text = [
-            f'<mujoco><option timestep="{DT}" gravity="0 0 -9.81" solver="{solver}"/><size memory="2G"/>',
-            f'<default><geom friction="{FRICTION}" condim="3" {STIFF if stiff else ""}/></default><worldbody>',
+            f'<mujoco><option timestep="{DT / parts:g}" gravity="0 0 -9.81" solver="{solver}"/><size memory="2G"/>',
+            f'<default><geom friction="{FRICTION}" condim="3" {hard if stiff else ""}/></default><worldbody>',
             '<geom type="plane" size="10 10 0.1"/>',
         ]
         for board in boards:
@@ -87,7 +89,7 @@ class MuJoCo:
 
     def go(self, ticks: int) -> None:
         """So many steps."""
-        self.mujoco.mj_step(self.model, self.data, ticks)
+        self.mujoco.mj_step(self.model, self.data, ticks * self.parts)
 
     def now(self) -> np.ndarray:
         """Where balls are."""
@@ -164,6 +166,8 @@ KINDS: dict[str, Callable[[int], Any]] = {
     "mujoco-pgs": lambda count: MuJoCo(count, "PGS", False),
     "mujoco-stiff": lambda count: MuJoCo(count, "Newton", True),
     "mujoco-pgs-stiff": lambda count: MuJoCo(count, "PGS", True),
+    "mujoco-pgs-2": lambda count: MuJoCo(count, "PGS", True, 2),
+    "mujoco-pgs-4": lambda count: MuJoCo(count, "PGS", True, 4),
     "pybullet": PyBullet,
 }
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.analysis.bearing import refuse_breaking
 from coordinator.analysis.equilibrium import refuse_programs
 from coordinator.analysis.led_motion import along, refuse_events, refuse_freedoms, rising, with_drives
 from coordinator.analysis.result import AXES, Result
@@ -123,7 +124,9 @@ def inverse_dynamics(model: Assembly, motions: Mapping[str, Any], times: Sequenc
     with Simulation(led, 1e-3, Centralized(), project_velocities=True) as simulation:
         equations: Equations = simulation.system.cache["equations"]
         refuse_freedoms(equations, led, "inverse_dynamics")
-        return _moved(equations, led, instants, names)
+        found = _moved(equations, led, instants, names)
+    refuse_breaking(model, instants, found.reactions, "inverse_dynamics")
+    return found
 
 
 def _moved(equations: Equations, led: Assembly, times: Array, names: Mapping[str, str]) -> Efforts:

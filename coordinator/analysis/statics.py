@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.analysis.bearing import refuse_broken
 from coordinator.analysis.counting import Sharing
 from coordinator.analysis.equilibrium import Rest, at_rest
 from coordinator.analysis.linear import linear_at
@@ -172,22 +173,24 @@ def statics(model: Assembly, *, seek: bool = False) -> Statics:
     Gravity, loads and springs count with what they are where it rests.
     """
     with at_rest(model, seek=seek) as rest:
-        return _statics_at(rest)
+        return _statics_at(rest, "statics")
 
 
 @on_one_thread
 def equilibrium(model: Assembly) -> Equilibrium:
     """Where a model would come to rest from where it stands, whether it stays there, and what its joints carry."""
     with at_rest(model, seek=True) as rest:
-        carried, linear = _statics_at(rest), linear_at(rest)
+        carried, linear = _statics_at(rest, "equilibrium"), linear_at(rest)
     return Equilibrium(carried, modes_of(linear).stable, linear.way[1], linear.start)
 
 
-def _statics_at(rest: Rest) -> Statics:
+def _statics_at(rest: Rest, who: str) -> Statics:
     equations, sharing = rest.equations, sharing_at(rest.equations)
     multipliers = _smallest(equations, rest.state.multipliers) if sharing else rest.state.multipliers
+    reactions = reactions_of(equations, multipliers)
+    refuse_broken(rest.model, reactions, who)
     return Statics(
-        reactions_of(equations, multipliers), sharing, rest.model.dimension, rest.steps, rest.model,
+        reactions, sharing, rest.model.dimension, rest.steps, rest.model,
         states_of(equations, rest.state.q),
     )  # fmt: skip
 

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import zoo
-from components import Load, Revolute, Spherical, Table
-from coordinator import Simulation
+from components import DrivenRotation, Load, Ramp, Revolute, RigidBody, Spherical, Table
+from coordinator import Glued, Simulation
+from coordinator.analysis.inverse import inverse_dynamics
+from coordinator.analysis.statics import equilibrium, statics
 from modular import Assembly, Cut, Limit, ModelError
 
 STEPS = (1e-3, 1e-4, 1e-5)
@@ -96,3 +98,40 @@ def test_a_cut_that_comes_after_the_break_is_noted_and_one_of_an_unknown_joint_r
     model.at(0.09, Cut("pn"))
     with pytest.raises(ModelError, match=r"event Cut\('pn'\): there is no joint 'pn'; did you mean 'pin'"):
         Simulation(model, 1e-4)
+
+
+def spun_up(limit):
+    """A rod on a hinge that is to be turned faster and faster: its pin carries m w^2 l / 2, w = 6 t."""
+    model = Assembly(gravity=(0.0, 0.0))
+    model.add("rod", RigidBody(mass=2.0, inertia=0.1, centre=(0.5, 0.0), ports={"a": (0.0, 0.0)}))
+    model.join("pin", Revolute(), "ground", "rod.a", breaks_at=limit)
+    return model
+
+
+def test_what_drives_exert_is_told_up_to_where_a_run_breaks():
+    limit, times = Limit(force=40.0, window=0.05), np.linspace(0.0, 2.0, 201)
+    model = spun_up(limit)
+    model.join("drive", DrivenRotation(Ramp(0.0, acceleration=6.0)), "ground", "rod.a")
+    with Simulation(model, 1e-3, Glued()) as simulation:
+        (event,) = [event for event in simulation.run(2.0).events if event["kind"] == "break"]
+    turn = 3.0 * times**2
+    with pytest.raises(ModelError, match=r"inverse_dynamics: joint 'pin' breaks at (\S+) s.*no breaks_at") as caught:
+        inverse_dynamics(spun_up(limit), {"pin": turn}, times)
+    told = float(str(caught.value).split("breaks at ")[1].split()[0])
+    assert told == pytest.approx(event["time"], abs=0.01)
+    early = times[times < told - 0.02]
+    assert len(inverse_dynamics(spun_up(limit), {"pin": 3.0 * early**2}, early).times) == len(early)
+    assert inverse_dynamics(spun_up(Limit(force=1e3)), {"pin": turn}, times).reactions["pin"].shape[0] == len(times)
+
+
+@pytest.mark.parametrize("ask", [statics, equilibrium], ids=["statics", "equilibrium"])
+def test_what_hangs_on_a_joint_that_breaks_under_it_does_not_rest(ask):
+    def hanging(limit):
+        model = Assembly(gravity=(0.0, -9.81))
+        model.add("rod", RigidBody(mass=2.0, inertia=0.1, centre=(0.0, -0.5), ports={"a": (0.0, 0.0)}))
+        model.join("pin", Revolute(), "ground", "rod.a", breaks_at=limit)
+        return model
+
+    ask(hanging(Limit(force=20.0)))
+    with pytest.raises(ModelError, match=r"joint 'pin' carries 19.62 N at rest, and holds 19 N"):
+        ask(hanging(Limit(force=19.0)))
