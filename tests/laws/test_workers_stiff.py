@@ -9,10 +9,10 @@ import pytest
 
 import coordinator.distributed.workers.distributed_run
 import scenarios
-from both_ways import goes_on_and_is_kept, same, scattered
+from both_ways import goes_on_and_is_kept, on_every_path, same, scattered
 from by_payload import ByPayload
 from campaign import each_once, later, named, some
-from components import Bushing, Friction, Law, Motor, Revolute, Rod, TorsionSpring
+from components import Bushing, Distance, Friction, Law, Motor, Revolute, Rod, SpringDamper, TorsionSpring
 from coordinator import Glued, Mixed, Penalty, Relaxed, Simulation
 from modular import Assembly, Cut, Diverged, Join, ModelError
 from rubbing_models import car, drawn, hung, landing, on_a_belt
@@ -113,11 +113,13 @@ def test_from_a_checkpoint_to_the_same_bits(seed, tmp_path):
 def test_events_among_them():
     def model():
         made = bushed(2, 1e7, 1e4)
-        made.add("three", Rod((2.0, 0.0), (3.0, 0.0), mass=0.5))
+        made.add("three", Rod((2.0, 0.0), (2.6, 0.8), mass=0.5))
         made.join("elbow", Revolute(), "two.b", "three.start")
         made.apply("rub", Friction(0.4, viscous=0.2), joint="elbow")
-        made.at(0.011, Cut("elbow"))
-        made.at(0.021, Join("again", Revolute(), "two.b", "three.start"))
+        made.apply("rope", SpringDamper(1e7, 1e3, 2.0), "one.a", "two.b")
+        made.apply("servo", TorsionSpring(1e6, 1e3), "ground", "one.a")
+        made.at(0.019, Cut("elbow"))
+        made.at(0.021, Join("again", Distance(), "two.a", "three.end"))
         return made
 
     def by_hand(simulation):
@@ -125,6 +127,7 @@ def test_events_among_them():
 
     run = same(model, DT, 0.04, 3, Glued(), by_hand=by_hand, record_every=3)
     assert {"cut", "join", "apply"} <= {event["kind"] for event in run.events}
+    assert len(on_every_path(model, DT, Glued(), 0.04, by_hand)) == 1
 
 
 def test_whoever_dies_is_replaced_and_the_bits_stay():

@@ -147,11 +147,16 @@ def interface_joints_of(system: System, names: Iterable[str] | None = None) -> l
 def compliant_joints_of(system: System, stacks: Sequence[CompliantRows], index: int) -> list[InterfaceJoint]:
     """Stiff forces as joints; `index`: the place of the first among all joints."""
     found: list[InterfaceJoint] = []
-    for stack in stacks:
-        for name, row in stack.row.items():
-            owners = [None if owner == GROUND else owner for owner in system.force_home[name].owners[:2]]
-            found.append(_compliant_joint(stack, row, owners, index + len(found)))
+    for stack, row in rows_as_made(system, stacks):
+        owners = [None if owner == GROUND else owner for owner in system.force_home[stack.names[row]].owners[:2]]
+        found.append(_compliant_joint(stack, row, owners, index + len(found)))
     return found
+
+
+def rows_as_made(system: System, stacks: Sequence[CompliantRows]) -> list[tuple[CompliantRows, int]]:
+    """In the order in which their forces were made, whatever stacks these share: sums are as they were then, to the last digit."""
+    rows = {name: (stack, row) for stack in stacks for name, row in stack.row.items()}
+    return [rows[name] for name in system.force_home if name in rows] if rows else []
 
 
 def _compliant_joint(stack: CompliantRows, row: int, owners: Sequence[Any], index: int) -> InterfaceJoint:

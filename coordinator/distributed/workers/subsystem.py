@@ -28,6 +28,7 @@ from coordinator.couplings.interface.members import (
     InterfaceJoints,
     RemoteJoints,
     numbers_of,
+    rows_as_made,
     state_of_rows,
 )
 from coordinator.distributed.workers.black_boxes import BlackBoxes
@@ -280,7 +281,8 @@ def interface_joints_of(interface: Interface, part: Subsystem) -> tuple[Interfac
     whole, ownership = part.whole, part.ownership
     bodies = {name: k for k, name in enumerate(whole.body_home)}
     stacks = {id(stack): k for k, stack in enumerate(part.system.joints)}
-    found = [(rows, name) for rows in interface.compliant_rows for name in rows.names]
+    found = [(rows, rows.names[row]) for rows, row in rows_as_made(whole, interface.compliant_rows)]
+    places = {name: k for k, name in enumerate(name for rows in interface.compliant_rows for name in rows.names)}
     count = len(whole.joint_home)
     degrees = Counter(owner for home in whole.joint_home.values() for owner in home.owners)
     degrees.update(owner for _, name in found for owner in whole.force_home[name].owners[:2])
@@ -319,7 +321,7 @@ def interface_joints_of(interface: Interface, part: Subsystem) -> tuple[Interfac
         place += numbers_of(form.rows, whole.elements.motions)
     for k, (rows, name) in enumerate(found, count):
         owners = whole.force_home[name].owners[:2]
-        interface_joints.stack[k], interface_joints.place[k] = FOUND, k - count
+        interface_joints.stack[k], interface_joints.place[k] = FOUND, places[name]
         interface_joints.rows[k], interface_joints.translations[k] = rows.form.rows, rows.form.translations
         interface_joints.first_body[k], interface_joints.second_body[k] = (
             bodies.get(owner, NOBODY) for owner in owners
