@@ -78,17 +78,16 @@ def test_the_list_answers_within_half_a_second_and_leaves_the_heavy_libraries_ou
         "import sys\nfrom scenarios.cli import app\napp(['list'], standalone_mode=False)\n"
         "print('loaded:', *sorted({'numpy', 'networkx', 'numba', 'matplotlib', 'PIL'} & set(sys.modules)))"
     )
-    spent, allowed = [], 0.5 * slowness()
-    for _ in range(3):  # the best of three at most: what the machine does beside it is not our time
+    shares = []  # of what is allowed, as slow as the machine is now
+    while len(shares) < 8 and not any(share < 1.0 for share in shares):  # what it does beside is not our time
         before = os.times()
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         after = os.times()
-        spent.append(sum(after[2:4]) - sum(before[2:4]))  # [s] of processor time, of children
-        if spent[-1] < allowed:
-            break
+        spent = sum(after[2:4]) - sum(before[2:4])  # [s] of processor time, of children
+        shares.append(spent / (0.5 * slowness()))
     assert done.stdout.splitlines()[-1].split() == ["loaded:"]
     assert "double-pendulum" in done.stdout
-    assert min(spent) < allowed
+    assert min(shares) < 1.0
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])

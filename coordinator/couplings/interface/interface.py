@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, cast
 
 import numpy as np
@@ -26,20 +26,17 @@ from coordinator.couplings.interface import (
     verbs,
 )
 from coordinator.couplings.interface.collectives import Collectives, Exchange
+from coordinator.couplings.interface.found_forces import FoundForces
 from coordinator.couplings.interface.impact_responses import touching, write_touching
 from coordinator.couplings.interface.islands import lists_of_islands, take_seats
 from coordinator.couplings.interface.layout import lay_out
 from coordinator.couplings.interface.members import (
-    COUNTER_COUNT,
     InterfaceJoint,
     InterfaceJoints,
     Members,
-    NonlinearRows,
     RemoteJoints,
     all_rows,
-    compliant_joints_of,
     interface_joints_of,
-    state_of_rows,
     watched,
 )
 from coordinator.couplings.interface.segments import PAUSE, segments_of
@@ -48,10 +45,7 @@ from coordinator.couplings.interface.verbs import InPython
 from coordinator.engine.program import Operation, compiled, perform
 from coordinator.system import System
 from modular import gluing
-from modular.compliant import DAMPING, CompliantRows
 from modular.elements import GAIN_STEP, TIME, Array, Indices
-from modular.forces import ForceStack
-from modular.friction_rows import FrictionRows
 from modular.table import Number, Table
 
 MAX_ITERATIONS = 40  # iterations of a step
@@ -92,9 +86,7 @@ class Interface(Table):
     parts: Number
     budget: Number
     _remote: RemoteJoints
-    compliant_rows: Sequence[CompliantRows] = ()  # forces that are rows
-    _exerted: Sequence[ForceStack] = ()  # and the stacks that they are from
-    nonlinear_rows: Sequence[NonlinearRows] = ()  # of these, whose laws are no straight lines
+    found_forces: FoundForces  # those that are rows
     collectives: Collectives | None = None  # with other workers, where each moves a part
 
     def __init__(
@@ -106,8 +98,8 @@ class Interface(Table):
     ) -> None:
         self.members = Members.everyone(system) if members is None else members
         interface_joints = interface_joints_of(system, self.members.joints)
-        self._find_rows(system)
-        interface_joints += compliant_joints_of(system, self.compliant_rows, len(interface_joints))
+        self.found_forces = FoundForces(system, self.members)
+        interface_joints += self.found_forces.joints(system, len(interface_joints))
         self._begin(
             system,
             stages,
@@ -132,9 +124,10 @@ class Interface(Table):
             forces=[all_rows(stack) for stack in system.forces], elements=[(0, system.elements.count)],
         )  # fmt: skip
         local = None if settings["local"] is None else (str(settings["local"][0]), int(settings["local"][1]))
-        interface._find_rows(system)
+        interface.found_forces = FoundForces(system, interface.members)
+        resolved = interface_joints.resolve(system, remote, interface.found_forces)
         interface._begin(
-            system, settings["stages"], local, interface_joints.resolve(system, remote, interface.compliant_rows),
+            system, settings["stages"], local, resolved,
             of_all=interface_joints.count, glides=bool(interface_joints.glides.any()),
         )  # fmt: skip
         interface._remote = remote
@@ -142,22 +135,11 @@ class Interface(Table):
         interface.anything_watched, interface.in_parts = settings["anywhere"], interface_joints.apart
         interface.watches_walls = settings["walls"]  # of all workers: they take the same stages
         interface.undivided = settings["undivided"]
-        resolved = interface_joints.resolve(system, remote, interface.compliant_rows)
         interface.collectives = Collectives(
             system, interface_joints, resolved, outgoing, incoming, interface, interface.bodies
         )
         interface._write_program(interface.collectives, boundary_rows)
         return interface
-
-    def _find_rows(self, system: System) -> None:
-        """Forces that are rows."""
-        found = [
-            (forces, forces.implicit_rows(ranges))
-            for forces, ranges in self.members.forces
-            if isinstance(forces, ForceStack)
-        ]
-        self._exerted = [forces for forces, rows in found if rows]
-        self.compliant_rows = [forces.as_rows(rows, system.elements.motions) for forces, rows in found if rows]
 
     def _begin(
         self, system: System, stages: Sequence[float], local: tuple[str, int] | None, interface_joints: Sequence[InterfaceJoint],
@@ -196,13 +178,9 @@ class Interface(Table):
             self.method, self.local_rounds = relaxing.METHODS[local[0]], local[1]
         self.glides = glides
         self.watches_walls = tell_stages(self.members.forces, stages)
-        rubbing = [rows for rows in self.compliant_rows if isinstance(rows, FrictionRows)]
-        self.rubbing = sum(rows.count for rows in rubbing)
-        self.implicit = sum(rows.count for rows in self.compliant_rows) - self.rubbing
-        pairs = list(zip(self._exerted, self.compliant_rows, strict=True))
-        self.nonlinear_rows = [NonlinearRows(forces, rows) for forces, rows in pairs if forces.is_nonlinear(rows)]
-        self.nonlinear = bool(self.nonlinear_rows)
-        self.damped = self.nonlinear or any(rows.law[: rows.count, :, DAMPING].any() for rows in self.compliant_rows)
+        found = self.found_forces
+        self.rubbing, self.implicit = found.rubbing, found.implicit
+        self.nonlinear, self.damped = bool(found.nonlinear), found.damped
         self.undivided = any(
             getattr(forces, mark, False)
             for forces, _ in self.members.forces
@@ -329,15 +307,11 @@ class Interface(Table):
                 stack.prepare(operation)
         if verb in ("advance", "approach") and self.collectives is None and self._met != self.system.returns:
             self._met = self.system.returns
-            self._place_rows()
+            self.found_forces.put()
             clock = self.system.elements.clock
             end, clock[TIME] = clock[TIME], self.system.time(float(clock[GAIN_STEP]))
             self.perform("update_operator")
             clock[TIME] = end
-
-    def _place_rows(self) -> None:
-        for rows, forces in zip(self.compliant_rows, self._exerted, strict=True):
-            forces.place_rows(rows)
 
     def perform(self, verb: str) -> str | None:
         """Play one of the verbs of the interface; the name of who went wrong, if any."""
@@ -407,10 +381,10 @@ class Interface(Table):
     def begin_part(self) -> None:
         """Stand where a part begins, or has gone back to: factors from what joints have shown, and what was counted."""
         self.restore_counters(self._remote.counter_values)
-        self._place_rows()
-        for array, kept in self._kept_rows():
+        self.found_forces.put()
+        for array, kept in self.found_forces.kept_at_end_of(self._remote.row_numbers):
             array[...] = kept
-        for rows in self.compliant_rows:
+        for rows in self.found_forces.stacks:
             rows.play("compute_gains", self.system.elements)
         self.gains_step = 0.0
         for place in (fields.WORK, fields.RATES) if self.two_matrices else (fields.WORK,):
@@ -422,16 +396,9 @@ class Interface(Table):
     def end_part(self) -> None:
         """What was counted goes on with the state of a part; what something in plain Python has raised is raised."""
         self._remote.counter_values[:] = self.counter_values
-        for array, kept in self._kept_rows():
+        for array, kept in self.found_forces.kept_at_end_of(self._remote.row_numbers):
             kept[...] = array
         self.python.tell()
-
-    def _kept_rows(self) -> Iterator[tuple[Array, Array]]:
-        """What forces that are rows know from step to step, and where it is kept for who goes back, or takes a part over."""
-        end = self._remote.count - COUNTER_COUNT
-        for array in reversed(state_of_rows(self.compliant_rows)):
-            yield array, self._remote.numbers[end - array.size : end].reshape(array.shape)
-            end -= array.size
 
     @property
     def counter_values(self) -> tuple[float, float, float, float]:

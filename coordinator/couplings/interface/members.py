@@ -10,18 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coordinator.engine.program import Ranges
 from coordinator.system import System
-from modular.compliant import CompliantRows
-from modular.elements import STEP, TIME, Array, Elements, Indices
+from modular.elements import Array, Indices
 from modular.forces import ForceStack
-from modular.friction_rows import KEPT, FrictionRows
 from modular.port import GROUND
 from modular.table import Table
+
+if TYPE_CHECKING:
+    from coordinator.couplings.interface.found_forces import FoundForces
 
 Rows = tuple[Any, Ranges]  # a stack, and ranges of its rows
 
@@ -136,7 +137,7 @@ def interface_joints_of(system: System, names: Iterable[str] | None = None) -> l
     for index, name in enumerate(system.joint_home if names is None else names):
         home = system.joint_home[name]
         form, owners = home.stack.form, [None if owner == GROUND else owner for owner in home.owners]
-        at = _in_stack(home.stack, home.stack.row[home.name])
+        at = in_stack(home.stack, home.stack.row[home.name])
         repeated = form.rows - form.locks
         found.append(
             InterfaceJoint(home.name, owners, form.rows, form.translations, not form.holonomic, at, repeated, index)
@@ -144,71 +145,9 @@ def interface_joints_of(system: System, names: Iterable[str] | None = None) -> l
     return found
 
 
-def compliant_joints_of(system: System, stacks: Sequence[CompliantRows], index: int) -> list[InterfaceJoint]:
-    """Stiff forces as joints; `index`: the place of the first among all joints."""
-    found: list[InterfaceJoint] = []
-    for stack, row in rows_as_made(system, stacks):
-        owners = [None if owner == GROUND else owner for owner in system.force_home[stack.names[row]].owners[:2]]
-        found.append(_compliant_joint(stack, row, owners, index + len(found)))
-    return found
+def in_stack(stack: Any, row: int) -> Callable[[str], int]:
+    """Where the numbers of a row lie, by the name of their column."""
 
-
-def rows_as_made(system: System, stacks: Sequence[CompliantRows]) -> list[tuple[CompliantRows, int]]:
-    """In the order in which their forces were made, whatever stacks these share: sums are as they were then, to the last digit."""
-    rows = {name: (stack, row) for stack in stacks for name, row in stack.row.items()}
-    return [rows[name] for name in system.force_home if name in rows] if rows else []
-
-
-def _compliant_joint(stack: CompliantRows, row: int, owners: Sequence[Any], index: int) -> InterfaceJoint:
-    return InterfaceJoint(
-        stack.names[row],
-        owners,
-        stack.form.rows,
-        stack.form.translations,
-        False,
-        _in_rows(stack, row) if isinstance(stack, FrictionRows) else _in_stack(stack, row),
-        0,
-        index,
-        compliant=True,
-        friction=stack.address_of_state(row) if isinstance(stack, FrictionRows) else 0,
-    )
-
-
-STATE_OF_ROWS = ("gap", "gap_rate", "base_first", "base_second", "seen_first", "seen_second")
-
-
-def state_of_rows(stacks: Sequence[CompliantRows]) -> list[Array]:
-    """What forces that are rows know from step to step, beside what is kept with the forces."""
-    return [getattr(rows, name)[: rows.count] for rows in stacks for name in STATE_OF_ROWS]
-
-
-def _in_rows(stack: FrictionRows, row: int) -> Callable[[str], int]:
-    within = _in_stack(stack, row)
-    return lambda column: stack.address_of_state(row, column) if column in KEPT else within(column)
-
-
-class NonlinearRows:
-    """Rows whose laws are asked before each step, since they are no straight lines."""
-
-    def __init__(self, forces: ForceStack, rows: CompliantRows) -> None:
-        self._forces, self._rows = forces, rows
-
-    @property
-    def count(self) -> int:
-        """So many rows."""
-        return int(self._rows.count)
-
-    def linearise_laws(self, elements: Elements) -> None:
-        """The lines that touch them where a step begins."""
-        step, end = float(elements.clock[STEP]), float(elements.clock[TIME])
-        self._forces.linearise_laws(self._rows, end - step, step)
-
-    def linearise_now(self, elements: Elements) -> None:
-        """The same at an instant."""
-        self._forces.linearise_laws(self._rows, float(elements.clock[TIME]), 0.0)
-
-
-def _in_stack(stack: Any, row: int) -> Callable[[str], int]:
     def at(column: str) -> int:
         array = getattr(stack, column)
         return int(array.ctypes.data + row * array.strides[0])
@@ -224,6 +163,11 @@ class RemoteJoints(Table):
     def __init__(self, count: int) -> None:
         super().__init__(count)
         self.column("numbers")
+
+    @property
+    def row_numbers(self) -> Array:
+        """Numbers that end with what forces that are rows know from step to step."""
+        return self.numbers[: self.count - COUNTER_COUNT]
 
     @property
     def counter_values(self) -> Array:
@@ -283,12 +227,9 @@ class InterfaceJoints(Table):
         """Keep them again."""
         self.settings = dict(details)
 
-    def resolve(
-        self, system: System, remote: RemoteJoints, compliant: Sequence[CompliantRows] = ()
-    ) -> list[InterfaceJoint]:
-        """The joints of a part, where they lie here; `compliant`: forces that are rows, which every part has."""
+    def resolve(self, system: System, remote: RemoteJoints, found_forces: FoundForces) -> list[InterfaceJoint]:
+        """The joints of a part, where they lie here; forces that are rows every part has."""
         stacks, apart = list(system.joints), self.apart
-        rows_of_forces = [(stack, row) for stack in compliant for row in range(stack.count)]
         found = []
         for k in range(self.count):
             owners = [None if body == NOBODY else int(body) for body in (self.first_body[k], self.second_body[k])]
@@ -298,9 +239,9 @@ class InterfaceJoints(Table):
                 continue
             motions = system.elements.motions
             if which == FOUND:
-                joint = _compliant_joint(*rows_of_forces[place], owners, k)
+                joint = found_forces.joint(place, owners, k)
             else:
-                at = _in_stack(stacks[which], place) if here else _in_row(remote, place, rows, motions)
+                at = in_stack(stacks[which], place) if here else _in_row(remote, place, rows, motions)
                 name = stacks[which].names[place] if here else "a joint elsewhere"
                 joint = InterfaceJoint(
                     name, owners, rows, int(self.translations[k]), bool(self.glides[k]), at, int(self.repeated[k]), k

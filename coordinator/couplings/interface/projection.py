@@ -194,7 +194,7 @@ def _carry_loads(mixture: Mixture, new: list[Row]) -> None:
         [1.0],
         members=Members(names, rows_of(system.joints, names), members.bodies, members.forces, members.elements),
     )
-    for rows in interface.compliant_rows:  # what stiff dampers ask for is over long before a step is
+    for rows in interface.found_forces.stacks:  # what stiff dampers ask for is over long before a step is
         rows.law[: rows.count, :, DAMPING] = 0.0
     interface.perform("update_operator")
     interface.perform("settle")

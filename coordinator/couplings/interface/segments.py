@@ -40,7 +40,7 @@ def segments_of(
     a stack of joints, by its identity, go across a border; these come first, and wait for what the others say.
     """
     bodies, joints, forces = ([stack for stack, _ in rows] for rows in (members.bodies, members.stacks, members.forces))
-    compliant, works = interface.compliant_rows, [(stack, "account") for stack in (*joints, *forces)]
+    compliant, works = interface.found_forces.stacks, [(stack, "account") for stack in (*joints, *forces)]
     stiff, rubbing = _apart(compliant)
     elements.loops |= gluing.ELEMENT_LOOPS
     rest: list[Operation] = [(interface, "book_others")] if members.loaded_elements else []
@@ -49,16 +49,8 @@ def segments_of(
         return [(stack, verb) for stack in bodies]
 
     def joints_(verb: str, *, tried: bool = False) -> Segment:
-        """`tried`: at the end of a half of a step; elsewhere dry friction is only looked at."""
-        return [*((stack, verb) for stack in joints), *rows_(verb, tried=tried)]
-
-    def rows_(verb: str, *, tried: bool) -> Segment:
-        """What forces that are rows do as joints do; workers work all of them out, each for itself."""
-        residuals = [RESIDUALS[verb]] if verb in RESIDUALS else []
-        return [
-            *((rows, each) for rows in stiff for each in (verb, *residuals)),
-            *((rows, each) for rows in rubbing for each in (verb, *(residuals if tried else ()))),
-        ]
+        """What joints do, and forces that are rows."""
+        return [*((stack, verb) for stack in joints), *_of_rows(verb, stiff, rubbing, tried)]
 
     def some(verb: str, *, across: bool) -> Segment:
         """Joints that go across, or all others; those in plain Python do it for all rows, and so twice."""
@@ -79,7 +71,12 @@ def segments_of(
         """What joints do with elements of which some stand elsewhere, and show to all."""
         if collectives is None:
             return joints_(verb, tried=tried)
-        return [*some(verb, across=False), *exchange(kind), *some(verb, across=True), *rows_(verb, tried=tried)]
+        return [
+            *some(verb, across=False),
+            *exchange(kind),
+            *some(verb, across=True),
+            *_of_rows(verb, stiff, rubbing, tried),
+        ]
 
     again = interface.two_matrices or interface.rubbing > 0  # it may have to be tried again
     return {
@@ -139,7 +136,7 @@ def _trying(interface: Any, responding: Segment) -> dict[int, Segment]:
     return {
         at.RESPOND: responding if interface.damped else [],
         at.FIND_END_RATES: [(interface, "find_end_rates")] if interface.damped else [],
-        at.LINEARISE_LAWS: [(rows, "linearise_laws") for rows in interface.nonlinear_rows],
+        at.LINEARISE_LAWS: [(rows, "linearise_laws") for rows in interface.found_forces.nonlinear],
         at.ITERATE_STEP: [(interface, "iterate_step")] if interface.glides else [],
     }
 
@@ -155,11 +152,21 @@ def _apart(compliant: Sequence[CompliantRows]) -> tuple[list[Any], list[Any]]:
     return [rows for rows in compliant if rows not in rubbing], rubbing
 
 
+def _of_rows(verb: str, stiff: list[Any], rubbing: list[Any], tried: bool) -> Segment:
+    """What forces that are rows do as joints do; workers work all of them out, each for itself.
+
+    `tried`: at the end of a half of a step; elsewhere dry friction is only looked at.
+    """
+    residuals = [RESIDUALS[verb]] if verb in RESIDUALS else []
+    asked = [(stiff, (verb, *residuals)), (rubbing, (verb, *(residuals if tried else ())))]
+    return [(rows, each) for stacks, verbs in asked for rows in stacks for each in verbs]
+
+
 def _of_forces(interface: Any, stiff: list[Any], rubbing: list[Any]) -> dict[int, Segment]:
     """What forces do by themselves that are rows: stiff ones, and dry friction."""
     found = {which: _all(stiff, verb) for which, verb in COMPLIANT_VERBS.items()}
     found[at.EVALUATE_LAWS] = [
-        *_all(interface.nonlinear_rows, "linearise_now"),
+        *_all(interface.found_forces.nonlinear, "linearise_now"),
         *_all([*stiff, *rubbing], "evaluate_laws"),
     ]
     found[at.RENEW_FRICTION] = _all(rubbing, "compute_gains")

@@ -271,7 +271,7 @@ class DistributedRun:
             self.bodies = shares
             self.pool.reset_statistics()
         self.bodies = self._with_new_bodies(system)
-        found = [] if interface is None else [name for rows in interface.compliant_rows for name in rows.names]
+        found = [] if interface is None else interface.found_forces.names
         ownership = Ownership(system, self.bodies, together=interface is not None, found=found)
         watched = simulation.breakage.watched
         self._ending = program.epilogue if interface is not None else []
@@ -300,8 +300,7 @@ class DistributedRun:
         system = simulation.local_system
         system.elements.clock[TIME] = system.time(simulation.dt)  # at which joints that are driven stand
         perform(system.elements, shown(system))
-        interface = parts[0].interface
-        if interface is not None and parts[0].glued_joints is not None:
+        if (interface := parts[0].interface) is not None and parts[0].glued_joints is not None:
             interface.take_back(parts[0].glued_joints[1].counter_values, self._ending)
 
     def channel(self, name: str, box: BlackBox) -> Channel:

@@ -28,8 +28,6 @@ from coordinator.couplings.interface.members import (
     InterfaceJoints,
     RemoteJoints,
     numbers_of,
-    rows_as_made,
-    state_of_rows,
 )
 from coordinator.distributed.workers.black_boxes import BlackBoxes
 from coordinator.distributed.workers.context import WorkerContext
@@ -281,18 +279,18 @@ def interface_joints_of(interface: Interface, part: Subsystem) -> tuple[Interfac
     whole, ownership = part.whole, part.ownership
     bodies = {name: k for k, name in enumerate(whole.body_home)}
     stacks = {id(stack): k for k, stack in enumerate(part.system.joints)}
-    found = [(rows, rows.names[row]) for rows, row in rows_as_made(whole, interface.compliant_rows)]
-    places = {name: k for k, name in enumerate(name for rows in interface.compliant_rows for name in rows.names)}
+    found, names = interface.found_forces, interface.found_forces.names
+    places = found.as_made(whole)
     count = len(whole.joint_home)
     degrees = Counter(owner for home in whole.joint_home.values() for owner in home.owners)
-    degrees.update(owner for _, name in found for owner in whole.force_home[name].owners[:2])
+    degrees.update(owner for name in names for owner in whole.force_home[name].owners[:2])
     watched = part.elements_here[interface.watched]
     settings = {
         "me": part.me, "stages": interface.stages.tolist(), "local": interface.local, "watched": watched[watched > 0].tolist(),
         "anywhere": len(interface.watched), "apart": interface.apart, "walls": int(interface.watches_walls),
         "undivided": int(interface.undivided),
     }  # fmt: skip
-    interface_joints = InterfaceJoints(count + len(found), settings)
+    interface_joints = InterfaceJoints(count + len(places), settings)
     numbers: list[Array] = []
     place = 0
     for k, home in enumerate(whole.joint_home.values()):
@@ -319,10 +317,11 @@ def interface_joints_of(interface: Interface, part: Subsystem) -> tuple[Interfac
             continue
         numbers += [getattr(home.stack, column)[row].ravel() for column in (*VECTORS, *MATRICES)]
         place += numbers_of(form.rows, whole.elements.motions)
-    for k, (rows, name) in enumerate(found, count):
+    for k, at in enumerate(places, count):
+        name, form = names[at], found.at(at)[0].form
         owners = whole.force_home[name].owners[:2]
-        interface_joints.stack[k], interface_joints.place[k] = FOUND, places[name]
-        interface_joints.rows[k], interface_joints.translations[k] = rows.form.rows, rows.form.translations
+        interface_joints.stack[k], interface_joints.place[k] = FOUND, at
+        interface_joints.rows[k], interface_joints.translations[k] = form.rows, form.translations
         interface_joints.first_body[k], interface_joints.second_body[k] = (
             bodies.get(owner, NOBODY) for owner in owners
         )
@@ -331,7 +330,7 @@ def interface_joints_of(interface: Interface, part: Subsystem) -> tuple[Interfac
             degrees.get(owner, 0) for owner in owners
         )
         interface_joints.sender[k] = NOBODY
-    state = state_of_rows(interface.compliant_rows)
+    state = found.state
     remote = RemoteJoints(place + sum(array.size for array in state) + COUNTER_COUNT)
     remote.numbers[:] = np.concatenate([*numbers, *(array.ravel() for array in state), interface.counter_values])
     return interface_joints, remote
