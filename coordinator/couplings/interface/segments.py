@@ -71,12 +71,8 @@ def segments_of(
         """What joints do with elements of which some stand elsewhere, and show to all."""
         if collectives is None:
             return joints_(verb, tried=tried)
-        return [
-            *some(verb, across=False),
-            *exchange(kind),
-            *some(verb, across=True),
-            *_of_rows(verb, stiff, rubbing, tried),
-        ]
+        own, beyond = some(verb, across=False), some(verb, across=True)
+        return [*own, *exchange(kind), *beyond, *_of_rows(verb, stiff, rubbing, tried)]
 
     again = interface.two_matrices or interface.rubbing > 0  # it may have to be tried again
     return {
