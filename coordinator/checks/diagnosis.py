@@ -12,7 +12,7 @@ import numpy as np
 
 from coordinator.checks import load_stiffness
 from coordinator.checks.context import CheckContext
-from coordinator.couplings.implicit import names_of
+from coordinator.couplings.implicit import names_of, stiffest
 from coordinator.couplings.margins import tightest
 from coordinator.record.run import Run
 from modular.elements import Array
@@ -116,6 +116,7 @@ def _beyond(
     if margin < 1.0:
         step = 0.8 * margin * dt
         here = not simulation.is_distributed  # to ask for the system would call it home
+        name = stiffest(simulation.system, springs, name) if here else name
         finds = here and name in names_of(simulation.system) - simulation.coupling.forces_found(simulation.system)
         other = ", or take Glued(), which finds it together with the reactions of joints" if finds else ""
         other = other or (_instead(simulation, name) if here else "")

@@ -56,6 +56,13 @@ def take_implicit(system: System, margins: Mapping[str, float], among: Collectio
     return True
 
 
+def stiffest(system: System, margins: Mapping[str, float], name: str) -> str:
+    """Of forces that leave each other no more room than `name` has, the one that leaves the least alone; that one is to blame."""
+    alike = [other for other, margin in margins.items() if margin <= ALIKE * margins[name]]
+    alone = {other: own for forces in may_be_implicit(system) for other, own in _alone(system, forces, alike).items()}
+    return min(alone, key=alone.__getitem__) if name in alone else name
+
+
 def take_rubbing(system: System) -> bool:
     """Dry friction that holds by no spring of its own is found from here on; whether there is any that was not."""
     new = False

@@ -147,6 +147,19 @@ def test_joints_that_are_glued_ask_nothing_of_the_step():
         assert simulation.margins == {}
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_forces_that_share_a_bound_the_stiffest_is_blamed(order):
+    """Whoever acts beside it has as little room left, and softening that helps nobody."""
+    model = on_a_spring(1e5)
+    for name, damping in [("weak", 0.1), ("strong", 1e6)][::order]:
+        model.apply(name, SpringDamper(1.0, damping), "ground", "body.hook", at=(0.5, 0.0))
+    with Simulation(model, 1e-3, Penalty(implicit_forces=False)) as simulation:
+        margins = simulation.margins
+        assert margins["weak"] == pytest.approx(margins["strong"], rel=0.1)
+        with pytest.warns(StabilityWarning, match=r"spring 'strong' is beyond.*soften 'strong'"):
+            simulation.run(0.001)
+
+
 def test_a_run_beyond_its_limit_says_so_before_it_begins_and_once():
     with Simulation(on_a_spring(1e7), 1e-3, Penalty(implicit_forces=False)) as simulation:
         with pytest.warns(
