@@ -114,9 +114,11 @@ def _beyond(
     springs = {name: margin for name, margin in margins.items() if name in forces} if len(forces) else {}
     name, margin = tightest(springs) or ("", 1.0)
     if margin < 1.0:
-        step = 0.8 * margin * dt
         here = not simulation.is_distributed  # to ask for the system would call it home
-        name = stiffest(simulation.system, springs, name) if here else name
+        if here:
+            name = stiffest(simulation.system, [other for other, room in springs.items() if room < 1.0], name)
+            margin = springs[name]
+        step = 0.8 * margin * dt
         finds = here and name in names_of(simulation.system) - simulation.coupling.forces_found(simulation.system)
         other = ", or take Glued(), which finds it together with the reactions of joints" if finds else ""
         other = other or (_instead(simulation, name) if here else "")

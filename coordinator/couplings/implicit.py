@@ -56,11 +56,14 @@ def take_implicit(system: System, margins: Mapping[str, float], among: Collectio
     return True
 
 
-def stiffest(system: System, margins: Mapping[str, float], name: str) -> str:
-    """Of forces that leave each other no more room than `name` has, the one that leaves the least alone; that one is to blame."""
-    alike = [other for other, margin in margins.items() if margin <= ALIKE * margins[name]]
-    alone = {other: own for forces in may_be_implicit(system) for other, own in _alone(system, forces, alike).items()}
-    return min(alone, key=alone.__getitem__) if name in alone else name
+def stiffest(system: System, names: Collection[str], tightest: str) -> str:
+    """Of some forces the one that would leave itself the least room alone; `tightest`, if that is not known of it.
+
+    A margin takes all that acts beside a force to be stiff and damped as that is itself; so a weak damper beside a stiff spring has
+    a smaller one than the spring, and to soften it would help nobody.
+    """
+    alone = {other: own for forces in may_be_implicit(system) for other, own in _alone(system, forces, names).items()}
+    return min(alone, key=alone.__getitem__) if tightest in alone else tightest
 
 
 def take_rubbing(system: System) -> bool:
@@ -96,7 +99,10 @@ def _alone(system: System, forces: ForceStack, names: Collection[str]) -> dict[s
         return {}
     rows = [forces.row[name] for name in mine]
     x, y = (load[rows] for load in forces.requested_demand())
-    answers = np.abs(np.linalg.eigvals(forces.compliance[rows] @ (x + y))).max(axis=1)
+    asked = forces.compliance[rows] @ (x + y)
+    if not np.isfinite(asked).all():  # of bodies that were flung about nothing is known
+        return {}
+    answers = np.abs(np.linalg.eigvals(asked)).max(axis=1)
     totals = np.einsum("nii->n", x), np.einsum("nii->n", y)
     margins = np.array(
         [growth(one, other, max(answer, 1e-300)) for one, other, answer in zip(*totals, answers, strict=True)]
