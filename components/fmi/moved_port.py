@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from components.bodies.posed.quaternions import crossed
 from components.fmi.fmu_system import FmuSystem
 from components.fmi.port import PowerPort, angles_of, axes_of, quaternion_of_angles
 from modular.elements import Array
@@ -153,7 +154,7 @@ class Carriers:
             found[start : start + self.d] = self.mass[k] * gravity
             if self.d == 3:
                 axes, spin = axes_of(one), twist[start + 3 : start + 6]
-                found[start + 3 : start + 6] = -np.cross(spin, axes @ (self.inertia[k] * (axes.T @ spin)))
+                found[start + 3 : start + 6] = -crossed(spin, axes @ (self.inertia[k] * (axes.T @ spin)))
         return found
 
     def energies(self, poses: Array, rates: Array, gravity: Array) -> tuple[Array, Array]:

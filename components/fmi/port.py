@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from components.bodies.posed.quaternions import product
+from components.bodies.posed.quaternions import crossed, product
 from components.fmi.fmu_system import FmuSystem
 from components.fmi.units import counts_turns
 from modular.component import Component
@@ -420,9 +420,9 @@ def way_between(start: Array, end: Array) -> Array:
 
 def cross(spin: Array, arm: Array) -> Array:
     """spin x arm, in the plane too."""
-    return spin[0] * np.array([-arm[1], arm[0]]) if len(arm) == 2 else np.cross(spin, arm)
+    return spin[0] * np.array([-arm[1], arm[0]]) if len(arm) == 2 else crossed(spin, arm)
 
 
 def moment(arm: Array, force: Array) -> Array:
     """arm x force, one number in the plane."""
-    return np.array([arm[0] * force[1] - arm[1] * force[0]]) if len(arm) == 2 else np.cross(arm, force)
+    return np.array([arm[0] * force[1] - arm[1] * force[0]]) if len(arm) == 2 else crossed(arm, force)

@@ -254,13 +254,13 @@ def test_a_worker_that_has_too_much_to_say_ends_the_run_by_its_name(monkeypatch)
         ) as simulation,
     ):
         simulation.distributed_run.pool.slice_seconds = 1e3  # as long as they may be
-        assert len(simulation.run(0.1).time) == 1001  # in as many slices as it takes
+        assert len(simulation.run(0.03).time) == 301  # in as many slices as it takes
         monkeypatch.setattr(type(simulation.distributed_run.pool), "max_ticks", 10**6)
         with pytest.raises(
             ModelError,
             match=r"'worker\d': its message 'samples' has .* MB, and the limit is.*LaunchConfig\(max_message_bytes=",
         ):
-            simulation.run(1.0)
+            simulation.run(0.2)
 
 
 # --- what a process is -----------------------------------------------------------------------------------------------
@@ -270,9 +270,9 @@ def test_a_worker_imports_nothing_from_the_folder_that_it_is_started_in(tmp_path
     for name in ("json", "numpy", "socket", "coordinator"):
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'a').write({name!r})")
     monkeypatch.chdir(tmp_path)
-    with Simulation(scenarios.load("chain", bodies=4), DT, workers=2) as simulation:
+    with Simulation(scenarios.load("chain", bodies=4), DT, workers=1) as simulation:
         simulation.run(0.01)
-        assert len({worker.pid for worker in simulation.workers}) == 2
+        assert [worker.pid != os.getpid() for worker in simulation.workers] == [True]
     assert not (Path(tmp_path) / "executed").exists()
 
 

@@ -12,7 +12,8 @@ from modular import Assembly, Cut, ModelError
 from modular.assembly import Beginning
 from modular.errors import RunWarning
 
-TIMES = np.linspace(0.0, 1.0, 101)
+TIMES = np.linspace(0.0, 1.0, 21)
+MANY = np.linspace(0.0, 1.0, 101)
 
 
 def arm(lengths=(0.5, 0.4), dimension=2):
@@ -32,9 +33,9 @@ def arm(lengths=(0.5, 0.4), dimension=2):
     return model
 
 
-def circle(centre, radius, dimension=2):
-    turn = 2.0 * np.pi * TIMES
-    path = np.zeros((len(TIMES), dimension))
+def circle(centre, radius, dimension=2, times=TIMES):
+    turn = 2.0 * np.pi * times
+    path = np.zeros((len(times), dimension))
     path[:, 0], path[:, 1] = centre[0] + radius * np.cos(turn), centre[1] + radius * np.sin(turn)
     return path
 
@@ -70,7 +71,7 @@ def test_a_driven_mechanism_that_runs_goes_the_same_way():
     with Simulation(model, 1e-3, Glued(4)) as simulation:
         other = simulation.run(1.0)
     for told in (Run.position, Run.velocity, Run.acceleration):
-        mine, its = told(run, "coupler.end"), told(other, "coupler.end")[::10]
+        mine, its = told(run, "coupler.end"), told(other, "coupler.end")[::50]
         assert np.abs(mine - its).max() < 1e-9 * np.abs(its).max()
 
 
@@ -124,7 +125,7 @@ def test_what_is_left_free_moves_as_little_as_it_can():
 
 
 def test_a_workspace_is_that_of_its_formula_and_singular_where_bars_are_in_line():
-    a, b = np.linspace(-1.0, 1.0, 9), np.linspace(-np.pi / 2, 1.5, 12)
+    a, b = np.linspace(-1.0, 1.0, 3), np.linspace(-np.pi / 2, 1.5, 8)
     found = workspace(arm(), "fore.end", {"shoulder": a, "elbow": b})
     both = a[:, None] + b[None, :] + np.pi / 2
     x = 0.5 * np.cos(a)[:, None] + 0.4 * np.cos(both)
@@ -132,14 +133,14 @@ def test_a_workspace_is_that_of_its_formula_and_singular_where_bars_are_in_line(
     assert found.reached.all() and np.abs(found.places - np.stack([x, y], -1)).max() < 1e-11
     # stretched out at its first value
     assert np.abs(found.slowest[:, 0]).max() < 1e-9 and found.slowest[:, 4].min() > 0.1
-    slopes = np.array([[-y[4, 5], -0.4 * np.sin(both[4, 5])], [x[4, 5], 0.4 * np.cos(both[4, 5])]])
-    assert found.slowest[4, 5] == pytest.approx(np.linalg.svd(slopes, compute_uv=False)[-1], rel=1e-9)
+    slopes = np.array([[-y[2, 5], -0.4 * np.sin(both[2, 5])], [x[2, 5], 0.4 * np.cos(both[2, 5])]])
+    assert found.slowest[2, 5] == pytest.approx(np.linalg.svd(slopes, compute_uv=False)[-1], rel=1e-9)
 
 
 def test_where_a_loop_cannot_be_closed_the_workspace_has_a_hole():
     """A double rocker turns its crank by so much and no more."""
     model = scenarios.load("four-bar", crank=0.3, coupler=0.2, rocker=0.25, ground=0.4, angle=0.6)
-    turns = np.linspace(-2.0, 2.0, 81)
+    turns = np.linspace(-2.0, 2.0, 41)
     found = workspace(model, "rocker.end", {"pivot": turns})
     pin = 0.3 * np.stack([np.cos(0.6 + turns), np.sin(0.6 + turns)], 1)
     far = np.linalg.norm(pin - (0.4, 0.0), axis=1)
@@ -166,8 +167,8 @@ def test_robots_by_lot_follow_paths_that_they_can_reach(seed):
         model.join(f"j{k}", kind(axis=tuple(draw.normal(size=3))), before, f"b{k}.a")
         motions[f"j{k}"] = Sine(draw.uniform(0.1, 0.4), 0.5)
         place, before = there, f"b{k}.b"
-    run = kinematics(model, motions, TIMES)
-    led = inverse_kinematics(model, {before: run.position(before)}, TIMES)
+    run = kinematics(model, motions, MANY)
+    led = inverse_kinematics(model, {before: run.position(before)}, MANY)
     assert np.abs(led.position(before) - run.position(before)).max() < 1e-10
 
 
@@ -187,9 +188,9 @@ def test_a_prescribed_motion_is_a_run_that_is_saved_and_is_not_repeated(tmp_path
 @pytest.mark.parametrize("span", [0.1, 1.0, 10.0])
 def test_a_path_is_followed_as_fast_from_its_beginning_to_its_end(span):
     """However fast it is, and wherever it lies: how a port comes to its beginning does not show in it."""
-    times = np.linspace(0.0, span, len(TIMES))
+    times = np.linspace(0.0, span, len(MANY))
     for centre in ((0.5, 0.2), (-0.5, -0.2)):
-        run = inverse_kinematics(arm(), {"fore.end": circle(centre, 0.1)}, times)
+        run = inverse_kinematics(arm(), {"fore.end": circle(centre, 0.1, times=MANY)}, times)
         pace = 2.0 * np.pi / span
         assert np.linalg.norm(run.velocity("fore.end"), axis=1) == pytest.approx(0.1 * pace, rel=1e-5)
         assert np.linalg.norm(run.acceleration("fore.end"), axis=1) == pytest.approx(0.1 * pace**2, rel=5e-3)

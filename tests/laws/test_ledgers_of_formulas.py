@@ -1,5 +1,6 @@
 """Works of forces and joints under Formulas() are integrated with the motion, so that its verdict tells of the motion alone."""
 
+from functools import cache
 from math import pi
 
 import numpy as np
@@ -29,11 +30,19 @@ def ledgers(run):
     return np.concatenate([series["ledger"][last.used - 1] for _, series in (*last.joints, *last.forces)])
 
 
+def ran(dt, coupling):
+    with Simulation(sledge(), dt, coupling) as simulation:
+        return simulation.run(0.24)
+
+
+@cache
+def exact():
+    """The run that others are held against."""
+    return ran(0.0025, Formulas())
+
+
 def test_works_are_as_right_as_the_motion():
-    ends = []
-    for dt in (0.04, 0.02, 0.0025):
-        with Simulation(sledge(), dt, Formulas()) as simulation:
-            ends.append(ledgers(simulation.run(0.6)))
+    ends = [ledgers(run) for run in (ran(0.04, Formulas()), ran(0.02, Formulas()), exact())]
     coarse, fine = (float(np.abs(end - ends[-1]).max()) for end in ends[:2])
     assert fine < 1e-9 * np.abs(ends[-1]).max() and coarse > 64.0 * fine  # trapezoids leave 4e-3, and a fourth of it
     assert np.abs(ends[-1][:, LEAKED]).max() < 1e-13 * np.abs(ends[-1]).max()
@@ -41,13 +50,9 @@ def test_works_are_as_right_as_the_motion():
 
 def test_solvers_of_high_order_book_what_formulas_book():
     """Between ends of ticks a solver that goes its own steps is interpolated: another way to the same works."""
-    exact = Centralized(MinimalCoordinates(method="DOP853", rtol=1e-12, atol=1e-12))
-    ends, told = [], []
-    for dt, coupling in ((0.02, exact), (0.01, exact), (0.0025, Formulas())):
-        with Simulation(sledge(), dt, coupling) as simulation:
-            run = simulation.run(0.6)
-            ends.append(ledgers(run))
-            told.append(run.estimate["swallowed"])
+    adaptive = Centralized(MinimalCoordinates(method="DOP853", rtol=1e-12, atol=1e-12))
+    runs = [ran(0.02, adaptive), ran(0.01, adaptive), exact()]
+    ends, told = [ledgers(run) for run in runs], [run.estimate["swallowed"] for run in runs]
     largest = np.abs(ends[-1]).max()
     coarse, fine = (float(np.abs(end - ends[-1]).max()) for end in ends[:2])
     assert fine < 1e-6 * largest and coarse > 16.0 * fine

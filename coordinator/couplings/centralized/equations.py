@@ -48,6 +48,7 @@ class Equations:
         self.joints: list[Joints] = list(system.joints)
         self.evaluations = 0
         self.bends = JacobianCurvature()
+        self.tree: list[tuple[str, str | None]] | None = None  # bodies and joints that lead to them (freedoms.py)
         self._places: dict[str, Any] = {}  # in a dense matrix, one after the other; or a `Pattern`
         self._place_bodies()
         self._place_rows()

@@ -36,7 +36,16 @@ class Freedoms:
 
 
 def spanning_tree(equations: Equations) -> list[tuple[str, str | None]]:
-    """Bodies in the order in which they are reached, each with the joint that leads to it; None for a free one."""
+    """Bodies in the order in which they are reached, each with the joint that leads to it; None for a free one.
+
+    Their joints are those of these equations for good, so it is found once.
+    """
+    if equations.tree is None:
+        equations.tree = _found_tree(equations)
+    return equations.tree
+
+
+def _found_tree(equations: Equations) -> list[tuple[str, str | None]]:
     import networkx as nx  # takes long
 
     graph = nx.MultiGraph()
