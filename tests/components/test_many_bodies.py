@@ -168,7 +168,7 @@ def test_written_out_sums_are_those_of_the_library():
 
 def test_descriptions_stay_small_whatever_has_been_asked_of_them():
     """Numbers, names and edges: 0.45 kB per body of a chain; arrays that follow from them are not kept."""
-    count = 600
+    count = 250
     scenarios.load("chain", bodies=3)
     tracemalloc.start()
     try:

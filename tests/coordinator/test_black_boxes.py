@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import campaign
 import plants
 import scenarios
 import zoo
@@ -58,12 +57,13 @@ class There(Subprocess):
 
 
 @pytest.fixture(scope="module")
-def ways():
-    """What comes of all cases in a process where the package is installed."""
+def ways(request):
+    """What comes of the cases that are asked for here, in a process where the package is installed."""
     root = str(SUPPORT.parents[1])
     paths = os.pathsep.join([root, *INSTALLED, *filter(None, [os.environ.get("PYTHONPATH")])])
-    cases = plants.CASES if campaign.asked_for else ALWAYS
-    program = [sys.executable, str(SUPPORT / "plants.py"), *cases]
+    tests = [item for item in request.session.items if getattr(item, "module", None) is request.module]
+    asked = {"often", "crossing", *(item.callspec.params.get("case") for item in tests if hasattr(item, "callspec"))}
+    program = [sys.executable, str(SUPPORT / "plants.py"), *(case for case in plants.CASES if case in asked)]
     done = subprocess.run(program, env={**os.environ, "PYTHONPATH": paths}, stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 

@@ -48,7 +48,7 @@ def test_what_is_kept_in_mind_is_recorded_so_seldom_samples_tell_the_same():
     runs = []
     for every in (1, 7):
         with Simulation(arm(), 1e-3, record_every=every) as simulation:
-            runs.append(simulation.run(1.4))
+            runs.append(simulation.run(0.49))
     often, seldom = (worked_out(run, NAMES) for run in runs)
     for name in NAMES:
         assert np.abs(often[name].wrench[:, 2]).max() > 0.3

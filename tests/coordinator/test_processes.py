@@ -2,14 +2,13 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import warnings
 from collections import deque
 
 import pytest
 
+import nursery
 import scenarios
 from clock_of_words import let_words_count
 from components import Spherical
@@ -21,7 +20,7 @@ from coordinator.distributed.workers.process import Process
 from modular import Crossing, Cut, Join, Limit, ModelError
 from process_checks import gone
 from scenarios.report.workers import advice
-from waiting import GUARD
+from waiting import GUARD, wait_for
 from worker_threads import Losing, Threads
 
 UNTIL = 0.2
@@ -205,16 +204,20 @@ def test_what_no_other_process_would_do_better_stops_the_run_in_the_words_of_the
         assert simulation.distributed_run.pool.deaths == []
 
 
-def test_workers_end_when_the_program_that_started_them_is_killed():
-    program = (
-        "import scenarios, sys, time\nfrom coordinator import Simulation\n"
+def test_workers_end_when_the_program_that_started_them_is_killed(tmp_path):
+    program, said = tmp_path / "program.py", tmp_path / "said"
+    program.write_text(
+        "import scenarios, time\nfrom coordinator import Simulation\n"
         "s = Simulation(scenarios.load('chain', bodies=6), 1e-4, workers=2)\ns.run(0.01)\n"
         "print(*[w.pid for w in s.workers], flush=True)\ntime.sleep(3600)\n"
     )
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
-        pids = [int(pid) for pid in process.stdout.readline().split()]
-        assert len(pids) == 2
-        process.kill()
+    with said.open("w") as file:
+        process = nursery.script(program, out=file, errors=file, environment=os.environ)
+    wait_for(lambda: said.read_text().endswith("\n") or process.poll() is not None)
+    pids = [int(pid) for pid in said.read_text().split()]
+    assert len(pids) == 2 and process.pid not in pids
+    process.kill()
+    process.wait(GUARD)
     assert gone(pids)
 
 

@@ -123,7 +123,7 @@ def gripper():
 def test_a_gripper_presses_with_the_force_that_it_is_told():
     """The integral of what is missing leaves nothing missing; the pad gives way by F / k."""
     with Simulation(gripper(), 1e-3) as simulation:
-        run = simulation.run(3.0)
+        run = simulation.run(2.0)
     assert -spring_force(run, "pad")[-1] == pytest.approx(20.0, rel=1e-3)
     assert run.position("finger.tip")[-1, 0] == pytest.approx(-20.0 / 800.0, rel=1e-3)
 
@@ -193,7 +193,7 @@ def test_an_angle_goes_on_over_turns():
 def test_forces_of_springs_are_found_in_a_run():
     """k (l - l_0) + c l', a moment k a about an axis, and dry friction, sample by sample."""
     with Simulation(watched(2), 1e-3, Glued()) as simulation:
-        run = simulation.run(0.3)
+        run = simulation.run(0.1)
     length = distance(run, "body.tip", "other.start")
     along = (run.position("other.start") - run.position("body.tip")) / length[:, None]
     rate = np.sum((run.velocity("other.start") - run.velocity("body.tip")) * along, axis=1)
@@ -206,7 +206,7 @@ def test_forces_of_springs_are_found_in_a_run():
     model.apply("coil", TorsionSpring(stiffness=3.0), "ground", "arm.start")
     model.apply("rub", Friction(0.4), "ground", "arm.start")
     with Simulation(model, 1e-3, Glued()) as simulation:
-        run = simulation.run(1.0)
+        run = simulation.run(0.3)
     tip = run.position("arm.end")
     turned = np.unwrap(np.arctan2(tip[:, 1], tip[:, 0]))
     assert exerted(run, "coil")[:, 2] == pytest.approx(-3.0 * turned, abs=1e-9)
@@ -297,10 +297,10 @@ def test_a_period_in_seconds_is_the_same_controller_at_every_step():
     ways = []
     for dt in (2e-3, 1e-3, 5e-4):
         with Simulation(cart(every=1, period=control_laws.PERIOD), dt, Glued(4)) as simulation:
-            ways.append(simulation.run(0.4).position("pole.tip")[-1])
+            ways.append(simulation.run(0.2).position("pole.tip")[-1])
     assert np.abs(ways[0] - ways[2]).max() < 1e-8
     with Simulation(cart(every=10), 1e-3, Glued(4)) as simulation:
-        assert (simulation.run(0.4).position("pole.tip")[-1] == ways[1]).all()
+        assert (simulation.run(0.2).position("pole.tip")[-1] == ways[1]).all()
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_an_input_follows_its_course(interface, order):
     errors = []
     for dt in (0.02, 0.01):
         with Simulation(model(driven(interface)), dt, Penalty()) as simulation:
-            run = simulation.run(1.0)
+            run = simulation.run(0.5)
         found = run.bodies["disc"].output("omega", run.state("disc")[0])
         errors.append(np.abs(found - turning(run.time)).max())
     if order is None:

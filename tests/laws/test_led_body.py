@@ -96,7 +96,7 @@ def test_a_pendulum_on_a_led_bearing_swings_as_lagrange_says(coupling, order, dt
     errors = []
     for step in (dt, dt / 2):
         with Simulation(shaken(), step, coupling) as simulation:
-            run = simulation.run(0.4)
+            run = simulation.run(0.2)
         errors.append(np.abs(run.position("rod.end") - tip_of_shaken(run.time)).max())
     assert errors[0] < most
     assert abs(references.orders(errors)[0] - order) < 0.4

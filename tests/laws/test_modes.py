@@ -84,11 +84,11 @@ def test_damped_beyond_the_critical_it_creeps_back_by_both_eigenvalues():
 
 
 @pytest.mark.short(1)
-@pytest.mark.parametrize("slenderness", [1e-2, 1e-3, 1e-4])
-def test_the_first_swings_of_slender_beams_are_not_taken_for_none(slenderness):
+@pytest.mark.parametrize(("slenderness", "elements"), [(1e-4, 24), (1e-2, 64), (1e-3, 64), (1e-4, 64)])
+def test_the_first_swings_of_slender_beams_are_not_taken_for_none(slenderness, elements):
     """Waves along a beam are up to 1e6 times faster: with a share of the stiffest as the limit its first swings were 0 Hz."""
     model = Assembly(gravity=(0.0, 0.0))
-    beam = {"width": slenderness, "height": slenderness, "density": 1000.0, "young": 2e11, "elements": 64}
+    beam = {"width": slenderness, "height": slenderness, "density": 1000.0, "young": 2e11, "elements": elements}
     model.add("beam", Beam.of_rectangle((0.0, 0.0), (1.0, 0.0), **beam))
     model.join("root", Fixed(), "ground", "beam.start")
     unit = np.sqrt(2e11 * slenderness**2 / 12.0 / 1000.0)
@@ -202,8 +202,8 @@ def test_a_knife_edge_leaves_more_places_than_motions():
     ("name", "settings"),
     [
         *((name, {}) for name in ("double-pendulum", "double-pendulum-3d", "slider-crank", "bricard", "scissors")),
-        ("chain", {"bodies": 25}),
-        *more([("bicycle-chain", {}), ("chain", {"bodies": 60})]),
+        ("chain", {"bodies": 10}),
+        *more([("bicycle-chain", {}), ("chain", {"bodies": 25}), ("chain", {"bodies": 60})]),
     ],
 )
 def test_ready_systems_come_to_a_place_where_they_stay(name, settings):
@@ -221,7 +221,7 @@ def test_a_run_that_begins_beside_that_place_swings_as_a_mode_says():
     assert run.position("rod.end")[:, 0] == pytest.approx(1.5e-3 * np.cos(slow * run.time), abs=2e-8)
 
 
-@pytest.mark.parametrize("seed", first_of(4, range(40)))
+@pytest.mark.parametrize("seed", first_of(3, range(40)))
 def test_random_mechanisms_are_let_down_to_where_nothing_grows(seed):
     """Or it is said that none was found, as where something hangs from nothing."""
     model = random_assembly(seed, most=5)

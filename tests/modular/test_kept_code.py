@@ -288,10 +288,9 @@ print(*[sum(k.stats.cache_hits.values()) for k in (refused, lot, hashed, product
 """
 
 
-def test_kept_code_finds_what_it_calls_of_numba_itself(tmp_path: Path):
+def test_kept_code_finds_what_it_calls_of_numba_itself(in_both: dict[str, list[list[str]]]):
     """Errors, arrays of its own, random numbers, hashes and products: nothing of numba was gathered before."""
-    (tmp_path / "own.py").write_text(OWN)
-    first, second = (run(tmp_path, "own.py", tmp_path / "cache").stdout.splitlines() for run in (python, interpreter))
+    first, second = in_both["own.py"]
     assert first[:-1] == second[:-1] == ["negative", "6.0 True True 3.0"]
     assert (first[-1], second[-1]) == ("0 0 0 0", "1 1 1 1")
 
@@ -322,11 +321,11 @@ for more in ({more}):
 """
 
 
-def test_a_kernel_that_is_built_into_another_does_what_it_does_alone_also_when_it_was_kept(tmp_path: Path):
+def test_a_kernel_that_is_built_into_another_does_what_it_does_alone_also_when_it_was_kept(
+    in_both: dict[str, list[list[str]]],
+):
     """What is found whole does not ask for its parts; another that calls the same kernel finds it."""
-    for run, more, found in ((python, "0.5,", ["0 0"]), (interpreter, "0.5, 1.5", ["1 0", "0 1"])):
-        (tmp_path / "called.py").write_text(CALLED.format(more=more))
-        lines = run(tmp_path, "called.py", tmp_path / "cache").stdout.splitlines()
+    for lines, found in zip(in_both["called.py"], (["0 0"], ["1 0", "0 1"]), strict=True):
         assert lines[2::3] == found
         assert lines[:2] == ["2.5", "less than nothing -0.5"]
     assert lines[3:5] == ["3.5", "less than nothing -1.5"]
@@ -469,7 +468,31 @@ print(twice(5), factorial(5), *[sum(k.stats.cache_hits.values()) for k in (twice
 """
 
 
-def test_a_kernel_may_call_itself(tmp_path: Path):
-    (tmp_path / "recursive.py").write_text(RECURSIVE)
-    assert python(tmp_path, "recursive.py", tmp_path / "cache").stdout.split() == ["240", "120", "0", "0"]
-    assert interpreter(tmp_path, "recursive.py", tmp_path / "cache").stdout.split() == ["240", "120", "1", "1"]
+ONE_AFTER_THE_OTHER = """
+import runpy
+for place, script in enumerate({scripts}):
+    print("---" * (place > 0))
+    runpy.run_path(script, run_name="__main__")
+"""
+
+
+@pytest.fixture(scope="module")
+def in_both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[str]]]:
+    """By script what it says where its code is compiled, and then in a fresh interpreter, which takes one after the other."""
+    folder, scripts = (
+        tmp_path_factory.mktemp("scripts"),
+        {"own.py": OWN, "called.py": CALLED, "recursive.py": RECURSIVE},
+    )
+    said = {}
+    for name, text in scripts.items():
+        (folder / name).write_text(text.replace("({more})", "(0.5,)"))
+        said[name] = [python(folder, name, folder / "cache").stdout.splitlines()]
+        (folder / name).write_text(text.replace("({more})", "(0.5, 1.5)"))
+    (folder / "all.py").write_text(ONE_AFTER_THE_OTHER.format(scripts=list(scripts)))
+    for name, words in zip(scripts, interpreter(folder, "all.py", folder / "cache").stdout.split("---"), strict=True):
+        said[name].append(words.strip().splitlines())
+    return said
+
+
+def test_a_kernel_may_call_itself(in_both: dict[str, list[list[str]]]):
+    assert in_both["recursive.py"] == [["240 120 0 0"], ["240 120 1 1"]]

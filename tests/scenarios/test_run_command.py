@@ -3,14 +3,13 @@
 import json
 import re
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import nursery
 import scenarios
 from components import Fixed
 from coordinator import Glued, Penalty, Run, Simulation
@@ -18,7 +17,7 @@ from modular import Cut, Join
 from scenarios import catalogue
 from scenarios.settings import as_typed, fit_settings, read_coupling, read_settings
 from typed_commands import OWN, PICTURES, modular, run
-from waiting import GUARD
+from waiting import GUARD, wait_for
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -265,7 +264,7 @@ def test_what_never_happened_is_told():
 # --- runs that stop early --------------------------------------------------------------------------------------------
 
 
-def test_a_run_that_diverges_keeps_what_it_recorded():
+def test_a_run_that_diverges_keeps_what_it_recorded(plain_pictures):
     words = ("run", "chain", "--set", "bodies=3", "--rule", "shannon(delta=0.45)", "--until", "0.2")
     result = modular(*words, "--out", "gone")
     assert result.exit_code == 1
@@ -294,18 +293,30 @@ def test_an_interrupted_run_keeps_what_it_recorded(monkeypatch):
 
 
 def test_ctrl_c_ends_the_command_with_130_and_a_folder_that_loads():
-    words = [sys.executable, "-c", "from scenarios.cli import main; main()", "run", "chain", "--set", "bodies=20"]
-    words += ["--until", "500", "--record-every", "1000", "--no-plot", "--out", "half"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
-        assert "margin" in child.stdout.readline()  # the last line before the run
-        time.sleep(0.3)
-        child.send_signal(signal.SIGINT)
-        told, complaint = child.communicate(timeout=GUARD)
-    assert child.returncode == 130
+    words = (
+        "run",
+        "chain",
+        "--set",
+        "bodies=3",
+        "--until",
+        "500",
+        "--record-every",
+        "1000",
+        "--no-plot",
+        "--out",
+        "half",
+    )
+    with Path("said").open("w") as said:
+        child = nursery.modular(*words, said=said)
+    wait_for(lambda: "margin" in Path("said").read_text())  # the last line before the run
+    time.sleep(0.1)
+    child.send_signal(signal.SIGINT)
+    assert child.wait(GUARD) == 130
+    told = Path("said").read_text()
     assert "energy ledger" in told
-    assert re.search(r"interrupted at [0-9.]+ of 500 s", complaint)
-    assert "is kept in half" in complaint
-    assert "Traceback" not in complaint
+    assert re.search(r"interrupted at [0-9.]+ of 500 s", told)
+    assert "is kept in half" in told
+    assert "Traceback" not in told
     assert len(Run.load("half").digest) == 64
 
 
