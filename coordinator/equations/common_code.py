@@ -15,6 +15,7 @@ from coordinator.equations.runge_kutta import stepping_loop
 from coordinator.equations.smallest import corrections_of_place, corrections_of_velocity
 from coordinator.equations.solved import Solved
 from coordinator.equations.source import function_of, python_source
+from coordinator.equations.tangents import Tangents, compiled_tangents
 from coordinator.equations.writing import write_running
 from coordinator.equations.written import Written
 from coordinator.system import System
@@ -50,6 +51,12 @@ class Code:
         functions = ((solved, every), (place, moved), (pace, paced))
         loop = _compiled(*(python_source(one, values) for one, values in functions))
         return cls(written, solved, shared, powers, functions, loop)
+
+    @functools.cached_property
+    def tangents(self) -> Loop:
+        """The loop of its tangents, written where somebody asks."""
+        tangents = Tangents(self.solved)
+        return compiled_tangents(tangents.within(), tangents.at_the_end())
 
 
 def _refuse(written: Any, system: System) -> None:
