@@ -110,13 +110,14 @@ class Solved:
         """A symbol for a formula that is used again; numbers, symbols and short formulas of parameters stay as they are."""
         if value.is_Atom:
             return value
-        if value.free_symbols <= self._constant:
+        constant = value.free_symbols <= self._constant
+        if constant:
             value = sympy.cancel(value)
             if value.count_ops() <= SHORT:
                 return value
         one = sympy.Symbol(f"x{len(self.steps)}", real=True)
         self.steps.append((one, value))
-        if value.free_symbols <= self._constant:
+        if constant:
             self._constant.add(one)
         self._numbers[one] = self.number(value)
         return one
