@@ -77,7 +77,7 @@ def test_without_twice_the_step_there_is_no_order():
 
 def test_methods_that_choose_their_own_steps_are_off_by_what_they_were_allowed():
     simulation = Simulation(scenarios.load("double-pendulum"), 1e-2, Centralized(MinimalCoordinates()))
-    simulation.run(0.5)
+    simulation.run(0.2)
     found = simulation.verify()
     assert found.declared is None and found.share < 1e-6
 
