@@ -30,6 +30,7 @@ PACKAGES = ("modular", "components", "coordinator", "scenarios")
 SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 HOME_OF_ZEROMQ = "coordinator/distributed/transports/"
 PICKLERS = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "shelve", "marshal", "joblib"}
+COMPILERS = ("jit", "njit", "cfunc", "vectorize", "guvectorize")
 BLAS = {"dot", "vdot", "inner", "matmul", "einsum", "tensordot", "kron", "linalg"}
 
 LONG, WIDE = 100, 12  # lines of a function, and its parameters: beyond, it is two ideas
@@ -72,10 +73,10 @@ def pickling(path: str, source: str) -> list[str]:
     """Kernels that Python calls have numba's own form, which is a pickle: one file reads it, after its checksum and its owner."""
     known = ["pickle"] if path == "modular/kept_code.py" else []
     found = [(line, name) for line, name in imported(source) if top(name) in PICKLERS and name not in known]
-    for word in nodes_of(source, ast.keyword):
+    for word in nodes_of(source, ast.keyword) if says(source, "allow_pickle") else ():
         if word.arg == "allow_pickle" and not is_false(word.value):
             found.append((word.value.lineno, "allow_pickle"))
-    for node in nodes_of(source, ast.Attribute):
+    for node in nodes_of(source, ast.Attribute) if says(source, "_pickle") else ():
         if node.attr in ("read_pickle", "to_pickle"):
             found.append((node.lineno, node.attr))
     return [f"{path}:{line}: {name}; files and messages carry data only" for line, name in found]
@@ -83,7 +84,7 @@ def pickling(path: str, source: str) -> list[str]:
 
 def naming_of_components(path: str, source: str) -> list[str]:
     """Even as text: the coordinator finds components by their contract, never by name."""
-    if not path.startswith("coordinator/"):
+    if not path.startswith("coordinator/") or not says(source, "components"):
         return []
     prose = {id(n.value) for n in nodes_of(source, ast.Expr)}
     texts = [(n, n.value) for n in nodes_of(source, ast.Constant) if isinstance(n.value, str) and id(n) not in prose]
@@ -93,9 +94,10 @@ def naming_of_components(path: str, source: str) -> list[str]:
 
 
 def library_calls_in_kernels(path: str, source: str) -> list[str]:
-    offences = []
+    offences, lines = [], source.splitlines()
     for function in kernels(source):
-        for node in ast.walk(function):
+        said = "\n".join(lines[function.lineno - 1 : function.end_lineno])
+        for node in ast.walk(function) if says(said, "@", *BLAS) else ():
             if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
                 offences.append(f"{path}:{node.lineno}: @ in kernel '{function.name}'; BLAS rounds as it likes")
             elif isinstance(node, ast.Attribute) and node.attr in BLAS:
@@ -107,7 +109,9 @@ def library_calls_in_kernels(path: str, source: str) -> list[str]:
 
 def private_compilers(path: str, source: str) -> list[str]:
     """One decorator sets the options of the compiler; reassociated sums would depend on the machine."""
-    offences = []
+    offences: list[str] = []
+    if not says(source, *COMPILERS, "fastmath"):
+        return offences
     words = [word.value for word in nodes_of(source, ast.keyword) if word.arg == "fastmath"]
     said = [node for node in nodes_of(source, ast.Constant) if node.value == "fastmath"]
     for value in [*(value for value in words if not is_false(value)), *said]:
@@ -115,7 +119,7 @@ def private_compilers(path: str, source: str) -> list[str]:
     names = [(node.lineno, node.name) for node in nodes_of(source, ast.alias)]
     names += [(node.lineno, name_of(node)) for kind in (ast.Attribute, ast.Name) for node in nodes_of(source, kind)]
     for line, name in names:
-        if name in ("jit", "njit", "cfunc", "vectorize", "guvectorize") and path != "modular/kernel.py":
+        if name in COMPILERS and path != "modular/kernel.py":
             offences.append(f"{path}:{line}: {name}; compile with modular.kernel.kernel")
     return offences
 
@@ -169,8 +173,31 @@ def nodes_by_kind(source: str) -> dict[type[ast.AST], list[ast.AST]]:
     return found
 
 
+STATEMENTS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef)
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
+@lru_cache(maxsize=1)
+def statements_by_kind(source: str) -> dict[type[ast.AST], list[ast.AST]]:
+    """Imports and functions, which are in no expression."""
+    found: dict[type[ast.AST], list[ast.AST]] = {}
+    left: list[ast.AST] = [tree_of(source)]
+    while left:
+        node = left.pop()
+        found.setdefault(type(node), []).append(node)
+        for name in BLOCKS:
+            block = getattr(node, name, ())
+            left += block if isinstance(block, list) else ()
+    return found
+
+
 def nodes_of(source: str, kind: type[ast.AST]) -> list:
-    return nodes_by_kind(source).get(kind, [])
+    return (statements_by_kind if kind in STATEMENTS else nodes_by_kind)(source).get(kind, [])
+
+
+def says(source: str, *words: str) -> bool:
+    """Whether one of them is there at all: where none is, no name can be one, and nobody needs to look at all names."""
+    return any(word in source for word in words)
 
 
 def imported(source: str) -> Iterator[tuple[int, str]]:
@@ -180,7 +207,7 @@ def imported(source: str) -> Iterator[tuple[int, str]]:
     for source_of in nodes_of(source, ast.ImportFrom):
         if source_of.module and not source_of.level:
             yield source_of.lineno, source_of.module
-    for call in nodes_of(source, ast.Call):
+    for call in nodes_of(source, ast.Call) if says(source, "import_module", "__import__") else ():
         if name_of(call.func) in ("import_module", "__import__"):
             yield from ((call.lineno, str(a.value)) for a in call.args[:1] if isinstance(a, ast.Constant))
 

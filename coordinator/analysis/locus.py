@@ -138,8 +138,13 @@ def root_locus(
     elif steady and not seek:
         written = by_velocities(model, write, grid)
 
+    known: dict[float, Linear] = {}
+
     def look(value: float, drifting: int | None = None) -> Modes:
-        return modes_of(written(float(value)), drifting=drifting)
+        value = float(value)
+        if value not in known:
+            known[value] = written(value)
+        return modes_of(known[value], drifting=drifting)
 
     found = [look(value) for value in grid]
     rows = [_all_of(found[0])[0]]

@@ -44,9 +44,9 @@ Ways = Mapping[str, Mapping[str, float]]
 
 def exact_gradient(
     model: Assembly, dt: float, coupling: Coupling | str | None, of: Callable[[Run], Any], ways: Ways, until: float,
-    record_every: int,
+    record_every: int, shared: dict[str, Any],
 ) -> Gradient:  # fmt: skip
-    """What is asked of a run, and how that changes along each way."""
+    """What is asked of a run, and how that changes along each way; models with other numbers have code that is `shared`."""
     if isinstance(coupling, str):
         coupling = coupling_named(coupling, "gradient: coupling =")
     if type(coupling) is not Formulas:
@@ -54,8 +54,8 @@ def exact_gradient(
             f"gradient: method = 'exact' goes by formulas, and coupling = {coupling!r}; give Formulas(), or take "
             "method='differences'."
         )
-    beginning = beginning_of(model, dt, ways)
-    with TangentRun(model, dt, beginning, record_every) as simulation:
+    beginning = beginning_of(model, dt, ways, shared)
+    with TangentRun(model, dt, beginning, record_every, shared) as simulation:
         run = simulation.run(until)
         samples, sizes = simulation.along.samples, simulation.along.sizes
     for event in run.happenings:
@@ -91,7 +91,7 @@ def exact_gradient(
 # --- how it begins -----------------------------------------------------------------------------------------------------
 
 
-def beginning_of(model: Assembly, dt: float, ways: Ways) -> Beginning:
+def beginning_of(model: Assembly, dt: float, ways: Ways, shared: dict[str, Any]) -> Beginning:
     """Tangents of the beginning, and of the numbers in the formulas."""
     count, whole = len(ways), {parameter(model, name).owner for together in ways.values() for name in together}
     steps = np.ones(count)
@@ -118,7 +118,7 @@ def beginning_of(model: Assembly, dt: float, ways: Ways) -> Beginning:
     for row, (d, k) in enumerate(moves, 1):
         models[d][k] = variants.model_of(row)
     named = _Named(whole)
-    names, found = _begun(variants, dt, named)
+    names, found = _begun(variants, dt, named, shared)
 
     def slope(values: Array) -> Array:
         total = np.zeros((count, values.shape[1]))
@@ -134,13 +134,15 @@ def beginning_of(model: Assembly, dt: float, ways: Ways) -> Beginning:
     return Beginning(named.whole, changes, of_bodies[0], of_bodies[1], stencils, models, steps)
 
 
-def _begun(variants: Variants, dt: float, named: _Named) -> tuple[tuple[dict[str, slice], list[str]], list[Array]]:
+def _begun(
+    variants: Variants, dt: float, named: _Named, shared: dict[str, Any]
+) -> tuple[tuple[dict[str, slice], list[str]], list[Array]]:
     """Places, velocities and numbers in the formulas of all variants, and what their columns are."""
     count = len(variants)
     copies = side_by_side(variants, range(count))
     copies.schedule.clear()
     try:
-        with Accompanied(copies, dt, named) as simulation:
+        with Accompanied(copies, dt, named, shared) as simulation:
             common: CommonFormulas = simulation.system.cache["formulas"]
             motions, written = common.motions, common.written
             found = [array[:count].copy() for array in (motions.q, motions.v, motions.parameters)]

@@ -93,6 +93,8 @@ class Objective:
     order: int = 4
     record_every: int = 1
     method: str = DIFFERENCES
+    # code that models with other numbers have in common
+    _shared: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def start(self) -> Array:
@@ -115,6 +117,7 @@ class Objective:
             self.order,
             self.record_every,
             self.method,
+            self._shared,
         )
         if found.value.shape:
             raise ModelError(
@@ -156,9 +159,9 @@ def directions(model: Assembly, by: By) -> dict[str, dict[str, float]]:
 
 def derivatives(
     model: Assembly, dt: float, coupling: Coupling | str | None, of: Of, ways: dict[str, dict[str, float]], offsets: Array,
-    until: float, order: int, record_every: int, method: str,
+    until: float, order: int, record_every: int, method: str, shared: dict[str, Any] | None = None,
 ) -> Gradient:  # fmt: skip
-    """Derivatives by one of the methods, so far along each way."""
+    """Derivatives by one of the methods, so far along each way; who asks again hands over what was `shared` before."""
     if method not in (DIFFERENCES, EXACT):
         raise ModelError(f"gradient: method = {method!r}; give 'differences' or 'exact'.")
     if method == EXACT:
@@ -166,7 +169,7 @@ def derivatives(
 
         if offsets.any():
             model = Variants(model, columns_of(model, ways, offsets[None, :])).model_of(0)
-        return exact_gradient(model, dt, coupling, of, ways, until, record_every)
+        return exact_gradient(model, dt, coupling, of, ways, until, record_every, {} if shared is None else shared)
     return differences(model, dt, coupling, of, ways, offsets, until, order, record_every)
 
 

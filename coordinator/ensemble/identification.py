@@ -122,6 +122,7 @@ class _Problem:
     until: float
     record_every: int
     method: str
+    shared: dict[str, Any] = field(default_factory=dict)  # code that models with other numbers have in common
 
     def __post_init__(self) -> None:
         if not self.recordings:
@@ -218,6 +219,7 @@ class _Problem:
         found = [
             derivatives(
                 model, dt, self.coupling, partial(self._residual, k), self.ways, offsets, self.until, order, every, self.method,
+                self.shared,
             )
             for k, model in enumerate(self.models)
         ]  # fmt: skip

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from coordinator.couplings.centralized.solver import State
-from coordinator.equations.common_formulas import GOOD, CommonFormulas
+from coordinator.equations.common_formulas import CommonFormulas
 from coordinator.equations.formulas import Formulas, StepObserver
-from coordinator.equations.tangents import Directions, Tangents, compiled_tangents
+from coordinator.equations.tangents import Directions
 from coordinator.simulation import Simulation
 from coordinator.system import System
 from modular.assembly import Assembly
@@ -60,22 +60,27 @@ class Beginning:
 class Accompanied(Simulation):
     """A simulation by formulas with a observer."""
 
-    def __init__(self, model: Assembly, dt: float, observer: StepObserver, record_every: int = 1) -> None:
-        self._observer = observer
+    def __init__(
+        self, model: Assembly, dt: float, observer: StepObserver, shared: dict[str, Any], record_every: int = 1
+    ) -> None:
+        """`shared`: what it has in common with others that differ in numbers."""
+        self._observer, self._shared = observer, shared
         super().__init__(model, dt, Formulas(), record_every=record_every)
 
     def _build(self, project: bool) -> None:
-        self.system.observer = self._observer
+        self.system.observer, self.system.shared = self._observer, self._shared
         super()._build(project)
 
 
 class TangentRun(Accompanied):
     """Tangents at all samples beside it."""
 
-    def __init__(self, model: Assembly, dt: float, beginning: Beginning, record_every: int) -> None:
+    def __init__(
+        self, model: Assembly, dt: float, beginning: Beginning, record_every: int, shared: dict[str, Any]
+    ) -> None:
         self.along = _Along(beginning, record_every, self._instant)
         self.number: int | None = None  # which condition brings about the change that is being made
-        super().__init__(model, dt, self.along, record_every)
+        super().__init__(model, dt, self.along, shared, record_every)
         self.schedule.dry_run_done = True
 
     def carry_out(self, event: Event) -> None:
@@ -177,8 +182,7 @@ class _Along:
     def configured(self, system: System, common: CommonFormulas) -> None:
         """New formulas, new code."""
         written, count = common.written, len(self.beginning.steps)
-        tangents = Tangents(written, GOOD)
-        self.loop = compiled_tangents(tangents.within(), tangents.at_the_end())
+        self.loop = common.code.tangents
         self.table = Directions(count, len(written.coordinates), len(written.parameters))
         self.table.parameters[:] = common.motions.parameters[0]
         for k, one in enumerate(written.parameters):

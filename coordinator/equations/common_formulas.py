@@ -62,7 +62,8 @@ class CommonFormulas:
         # lengths and angles that forces take from where bodies stand
         equations.forces(float(system.elements.clock[TIME]))
         self.models = models_in(system)
-        known: list[Code] = [] if system.shared is None or whole or shown else system.shared.setdefault(CODE, [])
+        shared = {} if system.shared is None or shown else system.shared.setdefault(CODE, {})
+        known: list[Code] = shared.setdefault(whole, [])
         for code in known:
             try:
                 self._begin(code, inherited=True)
@@ -77,12 +78,27 @@ class CommonFormulas:
         self.code, self._inherited = code, inherited
         self.written, self.solved, self.shared, self.powers = code.written, code.solved, code.shared, code.powers
         self.functions, self._loop = code.functions, code.loop
+        if inherited:
+            self._compare(self.models[0])
         self._lay(self.models)
         self._check()
         self.pivots = np.abs(self.motions.guards[:, : len(self.solved.pivots)])
         self.extents = np.maximum(1.0, np.abs(self.motions.q).max(axis=1))
         if self.solved.dependent:
             self.smallest = Smallest(self)
+
+    def _compare(self, model: Model) -> None:
+        """Refuse code of a model with other members, or with others of the same names."""
+        written, equations = self.written, self.equations
+        every = (
+            (equations.columns, written.columns), (equations.closing, written.closing), (equations.rows_of, written.rows_of),
+        )  # fmt: skip
+        if {*written.columns, *written.rows_of, *written.pushes} != model.keys() or not all(
+            model[name] in ours and _length(ours[model[name]]) == _length(one)
+            for ours, theirs in every
+            for name, one in theirs.items()
+        ):
+            raise OtherStructure("Formulas: this code is that of a model with other members.")
 
     def _lay(self, models: Sequence[Model]) -> None:
         """Where coordinates and rows of every model are, and its parameters."""
@@ -121,7 +137,7 @@ class CommonFormulas:
             for one in numbers_in_rows(self.system, models, name):
                 label, named = f"{name}.{one.label}", one.named
                 others = np.flatnonzero(named != named[0])
-                if self._inherited and bool(named[0]) != (label in places):
+                if self._inherited and (bool(named[0]) or label in self.whole) != (label in places):
                     raise self._other_structure([0], f"{label} has a name in one and none in the other")
                 if label not in self.whole and len(others):
                     self._part(named)
@@ -321,6 +337,10 @@ class CommonFormulas:
             k,
             f"'{self.models[k][self.written.owners[r]]}' is open by {abs(motions.errors[k, r]):.2g} after the step",
         )
+
+
+def _length(one: slice) -> int:
+    return int(one.stop - one.start)
 
 
 def _places(models: Sequence[Model], *parts: tuple[Mapping[str, slice], Iterable[str]]) -> Indices:

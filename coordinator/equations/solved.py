@@ -12,11 +12,12 @@ is found out with numbers, where the model stands; what is divided by is kept (`
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import sympy
@@ -109,16 +110,25 @@ class Solved:
         """A symbol for a formula that is used again; numbers, symbols and short formulas of parameters stay as they are."""
         if value.is_Atom:
             return value
-        if value.free_symbols <= self._constant:
+        constant = value.free_symbols <= self._constant
+        if constant:
             value = sympy.cancel(value)
             if value.count_ops() <= SHORT:
                 return value
         one = sympy.Symbol(f"x{len(self.steps)}", real=True)
         self.steps.append((one, value))
-        if value.free_symbols <= self._constant:
+        if constant:
             self._constant.add(one)
         self._numbers[one] = self.number(value)
         return one
+
+    def branch(self) -> Self:
+        """The same, to go on from here without this one."""
+        other = copy.copy(self)
+        other.steps, other._numbers, other._constant = list(self.steps), dict(self._numbers), set(self._constant)
+        other.elimination = copy.copy(self.elimination)
+        other.elimination.solved = other
+        return other
 
     def know(self, symbols: Sequence[Any]) -> None:
         """Formulas may be made of these as well."""

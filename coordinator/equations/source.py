@@ -6,6 +6,7 @@ operation is. Compiled without contraction (`-ffp-contract=off`) both give the s
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -125,6 +126,16 @@ class Lines:
                 yield f"    {declare}{name} = {code}{end}"
 
 
+def lines_of(solved: Solved, values: Sequence[Any], more: Arrays = MappingProxyType({})) -> Lines:
+    """The same lines for Python and for C."""
+    return _lines(solved, tuple(values), tuple((letter, tuple(symbols)) for letter, symbols in more.items()))
+
+
+@functools.lru_cache(maxsize=8)
+def _lines(solved: Solved, values: tuple[Any, ...], more: tuple[tuple[str, tuple[Any, ...]], ...]) -> Lines:
+    return Lines(solved, values, dict(more))
+
+
 def _below(part: Any) -> bool:
     """Whether a factor stands below the line."""
     return bool(part.is_Pow and part.exp.is_number and part.exp < 0)
@@ -132,7 +143,7 @@ def _below(part: Any) -> bool:
 
 def python_source(solved: Solved, values: Sequence[Any], more: Arrays = MappingProxyType({})) -> str:
     """A function (t, q, v, p, f, out) for numba and for Python; `more` arrays of symbols come before `out`, by their names."""
-    lines = Lines(solved, values, more)
+    lines = lines_of(solved, values, more)
     given = ", ".join(("t", "q", "v", "p", "f", *more, "out"))
     found = [f"def evaluate({given}):", *lines.body("", "", lines.results)]
     found += [f"    out[{k}] = {code}" for k, code in enumerate(lines.results)]
@@ -143,7 +154,7 @@ def c_function(
     name: str, solved: Solved, values: Sequence[Any], kept: Sequence[int], more: Arrays = MappingProxyType({})
 ) -> str:
     """The same for C: `out` takes those values that are `kept`, and each of them is worked out by the very same operations."""
-    lines = Lines(solved, values, more)
+    lines = lines_of(solved, values, more)
     arrays = ("q", "v", "p", *more)
     results = [lines.results[k] for k in kept]
     found = [

@@ -23,7 +23,6 @@ import sympy
 from coordinator.equations.runge_kutta import STAGES, TIMES, WEIGHTS
 from coordinator.equations.solved import Solved
 from coordinator.equations.source import function_of, python_source
-from coordinator.equations.written import Written
 from modular.blocks import like, shaped
 from modular.elements import Array
 from modular.kernel import kernel
@@ -39,8 +38,9 @@ NOTHING = sympy.Integer(0)
 class Tangents:
     """Source code of what moves tangents of a model; functions (t, q, v, p, f, dq, dv, dp, out)."""
 
-    def __init__(self, written: Written, good: float) -> None:
-        self.written, self.good = written, good
+    def __init__(self, solved: Solved) -> None:
+        self.solved, self.written = solved, solved.written
+        written = self.written
         self.dq, self.dv, self.dp = (
             [sympy.Symbol(f"d({one.name})", real=True) for one in symbols]
             for symbols in (written.coordinates, written.rates, written.parameters)
@@ -71,7 +71,7 @@ class Tangents:
         return self._source(solved, [*dq, *dv, *a, *da])
 
     def _solved(self) -> Solved:
-        found = Solved(self.written, (self.written.start[0], self.written.start[1]), self.good)
+        found = self.solved.branch()
         found.know([*self.dq, *self.dv, *self.dp])
         return found
 

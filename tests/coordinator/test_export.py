@@ -3,6 +3,7 @@
 import csv
 import json
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from modular.ledger import LEDGER
 xarray = Lazily("xarray")
 
 
+@cache
 def planar():
     """Joints and bodies that come and go, a force."""
     model = scenarios.load("double-pendulum")
@@ -28,6 +30,7 @@ def planar():
         return simulation.run(0.04)
 
 
+@cache
 def spatial():
     """A joint with moments beside one without, and a body that comes late."""
     model = Assembly(gravity=(0.1, 0.2, -9.81), title="two rods; Größe, 'quoted'")
@@ -40,6 +43,7 @@ def spatial():
         return simulation.run(0.02)
 
 
+@cache
 def alone():
     """No joint, no force."""
     model = Assembly(gravity=(0.0, -9.81))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -9,6 +11,7 @@ from scipy.optimize import minimize
 import scenarios
 from components import Load, PointMassRod, Prismatic, Revolute, RigidBody, Rod, SpringDamper
 from coordinator import Formulas, Glued, Objective, gradient
+from coordinator.equations.common_code import Code
 from modular import Assembly, Cut, Join, Limit
 from modular.errors import ModelError, RunWarning
 from modular.events import Crossing
@@ -216,7 +219,10 @@ def test_places_of_ports_that_nothing_holds_have_derivatives_too():
     assert found.jacobian == pytest.approx([1.0], rel=1e-12)
 
 
-def test_scipy_finds_the_spring_that_was_asked_for():
+def test_scipy_finds_the_spring_that_was_asked_for(monkeypatch):
+    """Its code is written once; at every place answers are those of that model alone, to the bit."""
+    written, of = [], Code.of
+    monkeypatch.setattr(Code, "of", lambda *about: written.append(about) or of(*about))
     wanted = LENGTH + (START - LENGTH) * np.cos(np.sqrt(31.0 / MASS) * 0.4)
     spring = Objective(
         oscillator(), 0.01, Formulas(), of=lambda run: (100.0 * (end_of_bob(run) - wanted)) ** 2, by=["spring.stiffness"],
@@ -224,6 +230,13 @@ def test_scipy_finds_the_spring_that_was_asked_for():
     )  # fmt: skip
     best = minimize(spring, spring.start, jac=True)
     assert best.x == pytest.approx([31.0], rel=1e-8)
+    assert len(written) == 1  # as models differ in numbers alone
+    model = oscillator()
+    stiffer = SpringDamper(24.0, length=LENGTH)
+    model.force_edges["spring"] = replace(model.force_edges["spring"], force=stiffer)
+    alone = gradient(model, 0.01, Formulas(), of=spring.of, by=spring.by, until=0.4, method="exact")
+    value, slope = spring([24.0])
+    assert value == alone.value and np.array_equal(slope, alone.jacobian)
 
 
 @pytest.mark.campaign("more")

@@ -210,7 +210,7 @@ def test_instances_in_one_process_know_nothing_of_each_other():
 
 @needs_compiler
 def test_steps_need_be_no_whole_ticks():
-    one, exact = Stepped(native_arm()), ran(arm(), 0.3, dt=1e-3).position("plate.tip")
+    one, exact = Stepped(native_arm()), ran(arm(), 0.3, dt=5e-3).position("plate.tip")
     for h in (0.003, 0.027, 0.1, 0.013, 0.157):
         one.step(h)
     assert one.time == pytest.approx(0.3, abs=1e-12)
@@ -223,10 +223,9 @@ def test_glued_to_our_own_rod_it_moves_as_one_mechanism(tmp_path):
     whole = scenarios.load("double-pendulum")
     alone = Assembly(gravity=whole.gravity)
     alone.add("lower", whole.bodies["lower"])
-    off = []
+    file, off = tmp_path / "lower.fmu", []
+    export_native(alone, file, 1e-3, ports=["lower.start"], watch=["lower.end"])
     for dt in (2e-3, 1e-3):
-        file = tmp_path / f"lower{1e6 * dt:.0f}.fmu"
-        export_native(alone, file, dt, ports=["lower.start"], watch=["lower.end"])
         model = Assembly(gravity=whole.gravity)
         model.add("upper", whole.bodies["upper"])
         model.add(
@@ -253,19 +252,20 @@ def test_two_of_them_glued_are_of_fourth_order(tmp_path):
         model.add(name, Fmu(str(tmp_path / f"{name}.fmu"), ports=shown, dimension=2))
     for name, edge in whole.joint_edges.items():
         model.join(name, edge.joint, str(edge.first), str(edge.second))
-    exact = ran(whole, 0.4, dt=4e-3).position("lower.start")[-1]
-    off = [np.abs(ran(model, 0.4, Glued(), dt).position("lower.start")[-1] - exact).max() for dt in (8e-3, 4e-3)]
+    exact = ran(whole, 0.2, dt=4e-3).position("lower.start")[-1]
+    off = [np.abs(ran(model, 0.2, Glued(), dt).position("lower.start")[-1] - exact).max() for dt in (8e-3, 4e-3)]
     assert off[0] < 1e-6 and off[0] / off[1] > 12.0
-    springs = ran(model, 0.1, Penalty(), 1e-3).position("lower.start")[-1]
-    assert np.abs(springs - ran(whole, 0.1, dt=4e-3).position("lower.start")[-1]).max() < 1e-4
+    springs = ran(model, 0.06, Penalty(), 1e-3).position("lower.start")[-1]
+    assert np.abs(springs - ran(whole, 0.06, dt=4e-3).position("lower.start")[-1]).max() < 1e-4
 
 
 @needs_compiler
 def test_a_step_that_is_too_long_is_discarded_and_shorter_ones_can_be_taken(tmp_path):
-    model = arm()
+    model = Assembly(gravity=(0.3, -9.81))
+    model.add("plate", RigidBody(mass=1.3, inertia=0.2, centre=(1.2, 0.1), ports={"tip": (1.4, 0.7)}))
     model.apply("stiff", SpringDamper(1e6, 0.0, length=0.5), "ground", "plate.tip", at=(2.0, 0.7))
     file = tmp_path / "stiff.fmu"
-    export_native(model, file, 0.5)
+    export_native(model, file, 0.5, watch=["plate.tip"])
     one = Stepped(str(file))
     before = one.ask(*PLACE)
     with pytest.raises(Exception, match=r"discard|2"):

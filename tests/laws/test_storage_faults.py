@@ -169,7 +169,7 @@ def survey(world, faults, schedules, folder):
     return counted
 
 
-@pytest.mark.parametrize("schedules", [60, *more([as_far_as(2000, 400)])])
+@pytest.mark.parametrize("schedules", [30, *more([as_far_as(2000, 400)])])
 @pytest.mark.parametrize("name", WORLDS)
 def test_nothing_wrong_is_read_after_any_fault(worlds, name, schedules, tmp_path):
     counted = survey(worlds[name], FAULTS, schedules, tmp_path)
