@@ -81,7 +81,7 @@ def own_model(at):
 
 
 class Command:
-    """`modular run` with two workers, and the processes that it has started; `born`: where its own start and end are not asked for."""
+    """`modular run` with two workers, and the processes it has started; `born`: where its own start and end are not asked for."""
 
     def __init__(self, *more, target=("chain", "--set", "bodies=12"), born=False):
         call = ["run", *target, "--until", "1000", "--record-every", str(TICKS)]
