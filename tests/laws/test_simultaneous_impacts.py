@@ -156,7 +156,7 @@ def moments(x, p):
 def test_a_cluster_flies_apart_as_it_does_by_events(seed):
     """To first order in the step, as normals are those of its beginning; friction is left out."""
     model, (places, velocities, masses, restitution) = cluster(seed, gaps=(3e-3, 1e-2))
-    until = 0.35
+    until = 0.25
     _, right = by_events(places, velocities, masses, R, restitution, until)
     errors = []
     for dt in (1e-4, 1e-5):
@@ -221,7 +221,7 @@ def test_workers_threads_and_stacks_of_their_own_find_the_same_bits(coupling):
 
     def played(**settings):
         with Simulation(cradle(1e-3, 0.9, hung=True, count=6), 1e-3, coupling, **settings) as simulation:
-            return simulation.run(0.5).digest
+            return simulation.run(0.25).digest
 
     apart = {"left": ["ball0", "ball2", "ball4"], "right": ["ball1", "ball3", "ball5"]}
     ends = {"one": ["ball0"], "two": ["ball5"], "three": ["ball1", "ball2", "ball3", "ball4"]}
