@@ -398,6 +398,6 @@ def test_bodies_move_on_as_they_are_when_the_first_of_their_kind_leaves(kind):
         sim.run(0.005)
         if first == 0:
             sim.remove("arm0")
-        run = sim.run(0.015)
+        run = sim.run(0.03)
         ends[first] = np.array([run.position(f"arm{k}.end")[-1] for k in (1, 2)])
     assert np.abs(ends[0] - ends[1]).max() < 1e-6  # an event starts the multistep method anew
