@@ -138,7 +138,7 @@ def test_springs_and_dampers_keep_the_order(name):
     exact = simulate(model, EXACT, 1e-2, 0.1).position("right.end")
     errors = [
         np.abs(simulate(model, ALL[name], dt, 0.1).position("right.end")[:: round(1e-2 / dt)] - exact).max()
-        for dt in (5e-3, 2.5e-3)
+        for dt in (1e-2, 5e-3)
     ]
     assert references.orders(errors)[0] >= 1.9
 
@@ -146,7 +146,7 @@ def test_springs_and_dampers_keep_the_order(name):
 ONCE = [(cls, dimension) for cls, dimension in zoo.JOINTS if dimension == max(cls.dimensions)]
 
 
-@pytest.mark.short(8)
+@pytest.mark.short(5)
 @pytest.mark.parametrize(
     ("cls", "dimension"),
     [*ONCE, *later(joint for joint in zoo.JOINTS if joint not in ONCE)],
@@ -173,14 +173,14 @@ def test_every_joint_moves_alike_on_two_roads(cls, dimension):
 @pytest.mark.parametrize("name", ["HHT", "AL", "GGL"])
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_positions_are_closed_to_rounding(name, dimension):
-    assert largest_violation(simulate(mechanisms.four_bar(dimension), ALL[name], 2e-3, 0.06)) <= 1e-10
+    assert largest_violation(simulate(mechanisms.four_bar(dimension), ALL[name], 2e-3, 0.03)) <= 1e-10
 
 
 def test_projected_velocities_and_accelerations_obey_too():
-    run = simulate(mechanisms.four_bar(3), AugmentedLagrangian(), 2e-3, 0.06)
+    run = simulate(mechanisms.four_bar(3), AugmentedLagrangian(), 2e-3, 0.03)
     assert max(np.abs(run.violation_rate(name)).max() for name in run.joints) < 1e-11
     assert max(np.abs(run.internal_violation_rate(name)).max() for name in run.bodies) < 1e-11
-    bare = simulate(mechanisms.four_bar(3), AugmentedLagrangian(projections="none"), 2e-3, 0.06)
+    bare = simulate(mechanisms.four_bar(3), AugmentedLagrangian(projections="none"), 2e-3, 0.03)
     assert max(np.abs(bare.internal_violation_rate(name)).max() for name in bare.bodies) > 1e-6
 
 
@@ -197,7 +197,7 @@ def test_without_stabilisation_violations_drift_and_with_it_they_do_not():
 
 def test_the_three_variants_of_the_course_give_one_motion():
     runs = [
-        simulate(scenarios.load("double-pendulum"), Baumgarte(method="RK4", variant=variant), 5e-3, 0.3)
+        simulate(scenarios.load("double-pendulum"), Baumgarte(method="RK4", variant=variant), 5e-3, 0.15)
         for variant in (1, 2, 3)
     ]
     ends = [run.position("lower.end") for run in runs]
@@ -211,8 +211,8 @@ def test_the_three_variants_of_the_course_give_one_motion():
 @pytest.mark.parametrize("name", first_of(2, ["HHT", "AL", "GGL", "Baumgarte", "RK4"]), ids=named)
 def test_redundant_reactions_are_finite_smooth_and_the_smallest(name):
     """Four hinges in space on a mechanism that is planar: three rows too many."""
-    run = simulate(mechanisms.four_bar(3), ALL[name], 2e-3, 0.1)
-    plane = simulate(mechanisms.four_bar(2), ALL[name], 2e-3, 0.1)
+    run = simulate(mechanisms.four_bar(3), ALL[name], 2e-3, 0.05)
+    plane = simulate(mechanisms.four_bar(2), ALL[name], 2e-3, 0.05)
     for joint in run.joints:
         reaction = run.reaction(joint)
         assert np.isfinite(reaction).all()
@@ -268,8 +268,8 @@ def test_slider_crank_passes_its_singular_position(name):
 
 
 def test_reactions_are_those_of_the_modular_run():
-    whole = simulate(scenarios.load("double-pendulum"), HHT(), 2e-3, 0.3).reaction("elbow")
-    modular = simulate(scenarios.load("double-pendulum"), Penalty(), 1e-4, 0.3).reaction("elbow")[::20]
+    whole = simulate(scenarios.load("double-pendulum"), HHT(), 2e-3, 0.15).reaction("elbow")
+    modular = simulate(scenarios.load("double-pendulum"), Penalty(), 1e-4, 0.15).reaction("elbow")[::20]
     assert np.abs(whole - modular).max() < 1e-2 * np.abs(modular).max()
 
 
@@ -277,7 +277,7 @@ def test_reactions_are_those_of_the_modular_run():
 
 
 def test_events_happen_and_ledgers_close():
-    run = simulate(scenarios.load("cut-double-pendulum", elbow=0.15, pivot=0.25), HHT(alpha=0.0), 1e-3, 0.3)
+    run = simulate(scenarios.load("cut-double-pendulum", elbow=0.05, pivot=0.1), HHT(alpha=0.0), 1e-3, 0.13)
     assert {event["kind"] for event in run.events} == {"cut"}
     balance = run.balance()
     assert np.abs(sum(balance.values())).max() < 1e-10
@@ -328,7 +328,7 @@ def test_a_method_that_chooses_its_steps_starts_anew_in_any_part_of_a_tick():
 
 
 def test_the_same_run_twice_gives_the_same_bits():
-    runs = [simulate(mechanisms.four_bar(3), HHT(), 2e-3, 0.05) for _ in range(2)]
+    runs = [simulate(mechanisms.four_bar(3), HHT(), 2e-3, 0.02) for _ in range(2)]
     assert all(np.array_equal(runs[0].reaction(name), runs[1].reaction(name)) for name in runs[0].joints)
 
 
@@ -395,9 +395,9 @@ def test_bodies_move_on_as_they_are_when_the_first_of_their_kind_leaves(kind):
             model.add(f"arm{k}", kind(k))
             model.join(f"pin{k}", Revolute(), "ground", f"arm{k}.start")
         sim = Simulation(model, 1e-3, Centralized(HHT()))
-        sim.run(0.02)
+        sim.run(0.005)
         if first == 0:
             sim.remove("arm0")
-        run = sim.run(0.05)
+        run = sim.run(0.03)
         ends[first] = np.array([run.position(f"arm{k}.end")[-1] for k in (1, 2)])
     assert np.abs(ends[0] - ends[1]).max() < 1e-6  # an event starts the multistep method anew

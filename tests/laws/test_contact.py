@@ -19,6 +19,7 @@ G, R, MASS = 9.81, 0.1, 1.3
 COUPLINGS = {"penalty": Penalty(), "glued": Glued(), "relaxed": Relaxed(), "mixed": Mixed()}
 coupled = pytest.mark.parametrize("coupling", COUPLINGS.values(), ids=COUPLINGS)
 both = pytest.mark.parametrize("dimension", [2, 3])
+coupled_in_both = pytest.mark.parametrize(("coupling", "dimension"), each_once(COUPLINGS.values(), [2, 3]), ids=named)
 
 
 def put(model, name, at, inertia=0.4 * MASS * R**2, mass=MASS, **motion):
@@ -84,8 +85,7 @@ def sloped(slope, friction, shape, inertia, dimension):
     return model
 
 
-@coupled
-@both
+@coupled_in_both
 def test_a_block_sticks_below_the_angle_of_friction_and_slides_above(coupling, dimension):
     """It creeps less than 1e-6 m/s, or goes down with g (sin - mu cos)."""
     slope, box = 0.3, Box((2 * R,) * dimension)
@@ -143,8 +143,7 @@ def test_a_block_that_friction_just_does_not_hold_slides():
     np.testing.assert_allclose(speed[-1] - speed[1000], 1e-3 * G * np.sin(0.3), rtol=1e-3)
 
 
-@coupled
-@both
+@coupled_in_both
 def test_a_ball_rolls_down_a_slope_or_slips(coupling, dimension):
     """5/7 g sin where it sticks, g (sin - mu cos) where friction is less than 2/7 tan; of a disc 2/3 g sin."""
     slope = 0.3
@@ -171,10 +170,7 @@ ON_SLOPES = {  # friction, shape, share of m R^2 in the inertia, acceleration ov
 }
 
 
-@pytest.mark.short(10)
-@coupled
-@both
-@pytest.mark.parametrize("how", ON_SLOPES)
+@pytest.mark.parametrize(("coupling", "dimension", "how"), each_once(COUPLINGS.values(), [2, 3], ON_SLOPES), ids=named)
 def test_what_starts_in_contact_is_carried_and_rubbed_from_the_first_tick(coupling, dimension, how):
     """Second order from rest on, as if the floor had borne it before; no blow, and the ledgers tell what friction takes.
 
@@ -199,8 +195,11 @@ def test_what_starts_in_contact_is_carried_and_rubbed_from_the_first_tick(coupli
         assert taken == pytest.approx(friction * MASS * G * np.cos(slope) * slid, rel=2e-3)
 
 
-@coupled
-@pytest.mark.parametrize(("count", "reach"), [(3, 0.1), (5, 0.1), (12, 0.1), (5, 0.45)])
+@pytest.mark.parametrize(
+    ("coupling", "count", "reach"),
+    each_once(COUPLINGS.values(), [(3, 0.1), (12, 0.1), (5, 0.45), (5, 0.1)]),
+    ids=named,
+)
 def test_a_plank_on_many_supports_stays_where_it_is(coupling, count, reach):
     """It stays, and no support makes energy: twelve threw it up by centimetres, and it sank in by some g dt^2."""
     model, dt = Assembly(gravity=(0.0, -G)), 1e-3
@@ -230,8 +229,7 @@ def test_many_bodies_on_one_that_is_led_are_each_carried_alone(coupling):
         assert np.abs(run.position(f"ball{k}.G")[:, 1] - 0.1 - R).max() < 1.5 * G * dt**2
 
 
-@coupled
-@both
+@coupled_in_both
 def test_what_is_shot_up_a_slope_comes_back_with_friction_against_it(coupling, dimension):
     """It turns within a tick, and its friction with it; the corners that sway then do not tell which way it slides."""
     slope, friction, start = 0.3, 0.25, 1.0
@@ -246,8 +244,7 @@ def test_what_is_shot_up_a_slope_comes_back_with_friction_against_it(coupling, d
     assert max(errors) < 1e-4, errors
 
 
-@coupled
-@pytest.mark.parametrize("restitution", [1.0, 0.6, 0.0])
+@pytest.mark.parametrize(("coupling", "restitution"), each_once(COUPLINGS.values(), [1.0, 0.6, 0.0]), ids=named)
 def test_two_balls_part_with_their_restitution_and_keep_their_momentum(coupling, restitution):
     model = Assembly(gravity=(0.0, 0.0, 0.0))
     put(model, "one", (0.0, 0.0, 0.0), velocity=(2.0, 0.0, 0.0))
@@ -274,7 +271,7 @@ def test_the_scenarios_are_what_they_say():
         run = simulation.run(1.5)
     assert np.abs(run.position("box5.centre")[-1] - run.position("box5.centre")[0]).max() < 2e-3
     with Simulation(scenarios.load("stacked-boxes", speed=6.0), 1e-3) as simulation:
-        run = simulation.run(3.0)
+        run = simulation.run(2.0)
     assert run.energy.max() < run.energy[0] * (1 + 1e-6)
     for k in range(1, 6):
         np.testing.assert_allclose(run.position(f"box{k}.centre")[-1, 2], 0.1, atol=1e-3)  # all lie on the ground
@@ -461,11 +458,11 @@ def mixed_bag():
 def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(coupling):
     def played(step=False, **settings):
         with Simulation(mixed_bag(), 1e-3, coupling, **settings) as simulation:
-            while step and simulation.tick < 250:
+            while step and simulation.tick < 120:
                 simulation.step()
-            simulation.run(0.25)
+            simulation.run(0.12)
             simulation.cut("wrist")
-            return simulation.run(0.35).digest
+            return simulation.run(0.2).digest
 
     digests = {played(), played(step=True), played(grouped=False)}
     digests |= {played(workers=2, launcher="here"), played(workers=scattered(mixed_bag(), 2), launcher="here")}
@@ -474,11 +471,11 @@ def test_single_steps_stacks_of_their_own_and_workers_have_the_same_bits(couplin
 
 def test_a_run_that_goes_on_from_a_checkpoint_has_the_same_bits(tmp_path):
     with Simulation(mixed_bag(), 1e-3) as simulation:
-        whole = simulation.run(0.4).digest
+        whole = simulation.run(0.25).digest
     with Simulation(mixed_bag(), 1e-3) as simulation:
-        simulation.run(0.22, checkpoints=tmp_path / "kept")
+        simulation.run(0.14, checkpoints=tmp_path / "kept")
     with resume(tmp_path / "kept") as simulation:
-        assert simulation.run(0.4).digest == whole
+        assert simulation.run(0.25).digest == whole
 
 
 def test_a_point_mass_and_a_rod_touch_the_ground():

@@ -88,7 +88,7 @@ def test_sweeps_take_as_many_iterations_as_the_masses_are_apart_and_say_what_the
 # --- a joint that is cut and made again ------------------------------------------------------------------------------
 
 SPIN, DRIFT = np.array([0.8, -1.7, 2.6]), np.array([0.3, 0.1, 1.2])  # [rad/s], [m/s]
-CUT, AGAIN, END = 0.1, 0.2, 0.4  # [s]
+CUT, AGAIN, END = 0.1, 0.2, 0.3  # [s]
 PLACE = (0.313, 0.368, 0.376)  # [m], between the two ends when they are joined again, 0.17 m apart
 
 

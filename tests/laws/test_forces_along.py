@@ -498,11 +498,11 @@ def test_a_stop_that_is_open_bears_on_nothing_where_no_step_limits_it_and_one_th
     with pytest.raises(ModelError, match=r"'stop' is against its stop, whose stiffness .* --set stops=false"):
         modes(hanging(1.2), seek=True)
     with (
-        Simulation(hanging(0.4), 1e-3, Centralized()) as simulation,
+        Simulation(hanging(0.4), 4e-3, Centralized()) as simulation,
         pytest.raises(ModelError, match="is against its stop"),
     ):
         simulation.run(1.0)
-    fall = Simulation(hanging(None), 1e-3, Centralized()).run(1.0)
+    fall = Simulation(hanging(None), 4e-3, Centralized()).run(1.0)
     kept = simulation.recorded
     assert -0.4 < turned(kept)[-1] < -0.38  # it came to the wall, as without it, and not further
     np.testing.assert_allclose(turned(kept), turned(fall)[: len(kept)], atol=1e-12)

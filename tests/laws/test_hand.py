@@ -120,9 +120,9 @@ def test_the_pull_is_never_more_than_the_most_and_then_mass_times_acceleration()
         assert run.acceleration("held.here") == pytest.approx(np.tile((0.6 * most / MASS, 0.8 * most / MASS), (501, 1)))
         element, pulls = simulation.system.force_home["hand"].starts[0], []
         rng = np.random.default_rng(5)
-        for k in range(3000):
-            if k % 300 == 0:
-                simulation.aim("hand", rng.normal(scale=1.0 if k < 1800 else 0.02, size=2))
+        for k in range(1500):
+            if k % 150 == 0:
+                simulation.aim("hand", rng.normal(scale=1.0 if k < 900 else 0.02, size=2))
             simulation.step()
             pulls.append(np.linalg.norm(simulation.system.elements.force[element]))
     assert max(pulls) <= most * (1.0 + 1e-15)  # rounding of the square root

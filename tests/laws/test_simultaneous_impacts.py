@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from campaign import each_once, first_of, named
+from campaign import each_once, first_of, more, named
 from components import Box, Capsule, Contact, HalfSpace, PointMassRod, Revolute, RigidBody, Sphere
 from coordinator import Glued, Mixed, Penalty, Relaxed, Simulation
 from modular import Assembly
@@ -156,7 +156,7 @@ def moments(x, p):
 def test_a_cluster_flies_apart_as_it_does_by_events(seed):
     """To first order in the step, as normals are those of its beginning; friction is left out."""
     model, (places, velocities, masses, restitution) = cluster(seed, gaps=(3e-3, 1e-2))
-    until = 0.35
+    until = 0.25
     _, right = by_events(places, velocities, masses, R, restitution, until)
     errors = []
     for dt in (1e-4, 1e-5):
@@ -179,8 +179,10 @@ def test_momentum_stays_and_energy_does_not_grow(seed, friction):
     assert run.energy[-1] < run.energy[0] * (1 + 1e-3)
 
 
-@pytest.mark.parametrize("seed", first_of(4, range(20)))
-@pytest.mark.parametrize("friction", [0.0, 0.5])
+@pytest.mark.parametrize(
+    ("seed", "friction"),
+    [*each_once(range(4), [0.0, 0.5]), *more((seed, friction) for seed in range(4, 20) for friction in (0.0, 0.5))],
+)
 def test_the_order_of_contacts_does_not_matter(seed, friction):
     ends = []
     for shuffled in (False, True):
@@ -221,7 +223,7 @@ def test_workers_threads_and_stacks_of_their_own_find_the_same_bits(coupling):
 
     def played(**settings):
         with Simulation(cradle(1e-3, 0.9, hung=True, count=6), 1e-3, coupling, **settings) as simulation:
-            return simulation.run(0.5).digest
+            return simulation.run(0.25).digest
 
     apart = {"left": ["ball0", "ball2", "ball4"], "right": ["ball1", "ball3", "ball5"]}
     ends = {"one": ["ball0"], "two": ["ball5"], "three": ["ball1", "ball2", "ball3", "ball4"]}
@@ -265,7 +267,7 @@ def elastic_heap(seed):
     return model
 
 
-@pytest.mark.parametrize("seed", first_of(4, range(20)))
+@pytest.mark.parametrize("seed", first_of(2, range(20)))
 def test_what_is_smooth_and_elastic_keeps_its_energy_however_it_turns(seed):
     """A blow takes what it should, though bodies turn between its two parts; ten blows lost some per cent."""
     with Simulation(elastic_heap(seed), 2e-4, Glued()) as simulation:

@@ -23,7 +23,9 @@ def fold_of(angle: float) -> float:
     return float(found.t_events[0][0])
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(k, marks=pytest.mark.campaign("more")) for k in range(2, 12))])
+@pytest.mark.parametrize(
+    "seed", [2, *(pytest.param(k, marks=pytest.mark.campaign("more")) for k in (1, *range(3, 12)))]
+)
 def test_slider_cranks_go_through_their_fold_where_a_tick_ends_beside_it(seed):
     """From less than a micrometre to a tenth of a millimetre beside it, at steps by lot, against one angle."""
     draw = np.random.default_rng(seed)
@@ -61,7 +63,7 @@ def test_variants_go_through_it_with_the_bits_of_single_runs_and_checkpoints_are
 def test_a_damper_that_is_stiffer_than_the_step_takes_ticks_in_parts():
     """From 30 to 300 microseconds of time constant, at half a millisecond; each variant by itself."""
     dampings = np.array([15.0, 40.0, 75.0, 110.0, 150.0])
-    model, until = scenarios.load("spring-pendulum"), 0.1
+    model, until = scenarios.load("spring-pendulum"), 0.05
     asked = {"vary": {"spring.damping": dampings}}
     coarse = Ensemble(model, 5e-4, Formulas(), record_every=10, **asked).run(until)
     fine = Ensemble(model, 2e-5, Formulas(), record_every=250, **asked).run(until)

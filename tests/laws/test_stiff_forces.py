@@ -113,7 +113,7 @@ def test_a_spring_against_a_strong_damper_creeps_as_it_should(coupling):
 def test_the_spring_pendulum_is_of_order_two_far_beyond_the_time_of_its_damper():
     """Its damper's own time is 50 microseconds; the scheme was tried alone first, with 1.3e-3 m at a millisecond after 5 s."""
     model, until = scenarios.load("spring-pendulum"), as_far_as(5.0, 1.0)
-    true = ran(model, 1e-5, until, every=200)[0].mass_centre("solid")
+    true = ran(model, 2e-5, until, every=100)[0].mass_centre("solid")
     runs = [ran(model, dt, until, every=round(2e-3 / dt))[0] for dt in (2e-3, 1e-3, 5e-4, 2.5e-4)]
     off = [np.abs(run.mass_centre("solid") - true).max() for run in runs]
     assert off[1] < 1.4e-3 and np.log2(off[1] / off[3]) > 3.5, off
@@ -221,7 +221,7 @@ def test_in_a_mixture_those_within_components_are_found_too():
 @pytest.mark.campaign
 def test_between_springs_they_leave_the_order_of_the_springs():
     model, until = scenarios.load("spring-pendulum"), as_far_as(5.0, 1.0)
-    true = ran(model, 1e-5, until, every=200)[0].mass_centre("solid")
+    true = ran(model, 2e-5, until, every=100)[0].mass_centre("solid")
     runs = [ran(model, dt, until, Penalty(), round(2e-3 / dt))[0] for dt in (2e-3, 1e-3, 5e-4, 2.5e-4)]
     off = [np.abs(run.mass_centre("solid") - true).max() for run in runs]
     assert off[1] < 1.4e-3 and np.log2(off[1] / off[3]) > 3.5, off

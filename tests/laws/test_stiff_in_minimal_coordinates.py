@@ -46,7 +46,7 @@ def tip(model, coupling, dt, until=0.012):
 def test_welded_beams_and_modal_bodies_fall_as_glued_ones_in_fine_steps(elements, dimension, modes):
     """At 1 ms, up to a hundred times what an explicit step can follow. What its step cannot resolve it damps, 1e-3 of the fall."""
     model = welded(elements, dimension, modes=modes)
-    fine = tip(model, Glued(), 2e-5)
+    fine = tip(model, Glued(), 4e-5)
     fallen = abs(fine[1])
     assert fallen > 5e-4
     for solver in (MinimalCoordinates(), HHT()):
@@ -63,9 +63,9 @@ def test_solvers_with_multipliers_hold_welded_modal_bodies_too(elements, dimensi
 
 
 def test_what_rings_faster_than_the_step_dies_out_and_the_rest_keeps_its_energy():
-    """Half a second of a cantilever of steel: a thousandth of the work of its weight at most goes into what is not resolved."""
+    """A cantilever of steel: a thousandth of the work of its weight at most goes into what is not resolved."""
     with Simulation(welded(2), 2e-3, Centralized(MinimalCoordinates())) as simulation:
-        run = simulation.run(0.06)
+        run = simulation.run(0.03)
     assert np.abs(run.energy - run.energy[0]).max() < 1e-3 * np.ptp(run.kinetic_energy())
     assert max(np.nanmax(np.abs(run.violation(name))) for name in run.joints) < 1e-13
 
@@ -108,7 +108,7 @@ def test_a_named_method_that_cannot_follow_names_the_body_its_rate_and_what_help
         simulation.run(3e-3)
     step = told.value.holding_step
     with Simulation(model, step, Centralized(MinimalCoordinates("RK4"))) as simulation:
-        held = simulation.run(50 * step)
+        held = simulation.run(20 * step)
     assert np.abs(held.energy).max() < 0.1  # nothing grows
     with Simulation(model, 1e-3, Centralized(MinimalCoordinates())) as simulation:
         simulation.run(3e-3)

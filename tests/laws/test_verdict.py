@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import scenarios
-from campaign import first_of, later, named, shortened
+from campaign import each_once, first_of, later, named, shortened
 from components import (
     Beam,
     Fixed,
@@ -259,8 +259,11 @@ def bar(kind):
     return beam if kind is Beam else ModalBody.of_beam(beam, modes=3)
 
 
-@pytest.mark.parametrize("order", [2, 4])
-@pytest.mark.parametrize("kind, much", [(Beam, 1e-11), (ModalBody, 1e-7)])  # the second's masses follow its shape
+@pytest.mark.parametrize(
+    ("order", "kind", "much"),
+    each_once([2, 4], [(Beam, 1e-11), (ModalBody, 1e-7)]),  # the second's masses follow its shape
+    ids=named,
+)
 def test_glued_joints_take_no_energy_from_what_bends(kind, much, order):
     """A force works while it kicks; what the flight between two kicks changes is not its work (posed/kick_work.py)."""
     model = Assembly(gravity=(0.0, -9.81))
@@ -339,7 +342,7 @@ def test_the_weld_of_the_help_is_right_at_every_tick():
     schedule(model, ["elbow@1"], ["fixed upper.end lower.start@1"])
     with Simulation(model, 1e-4) as simulation, warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert not verdicts(simulation.run(5.0))
+        assert not verdicts(simulation.run(2.5))
 
 
 def test_where_energy_is_the_cause_whoever_took_it_is_named():
@@ -401,7 +404,8 @@ def top(kind, spin):
 
 @pytest.mark.filterwarnings("ignore::coordinator.VerdictWarning")
 @pytest.mark.parametrize(
-    ("kind", "spin", "dt"), [(RigidBody, 300.0, 2e-3), (NewtonEulerBody, 300.0, 4e-3), (RigidBody, 500.0, 1e-3)]
+    ("kind", "spin", "dt"),
+    first_of(2, [(RigidBody, 300.0, 2e-3), (NewtonEulerBody, 300.0, 4e-3), (RigidBody, 500.0, 1e-3)]),
 )
 def test_a_spin_that_no_port_shows_is_counted(kind, spin, dt):
     """It was off by up to 6 % of its size, and said 3e-4."""
@@ -415,8 +419,11 @@ def test_a_spin_that_no_port_shows_is_counted(kind, spin, dt):
     assert error / 10 < run.estimate["share"] < 10 * error
 
 
-@pytest.mark.parametrize(("coupling", "factor"), [(Penalty(), 2.0), (Glued(), 2.0), (Glued(4), 15.0)], ids=named)
-@pytest.mark.parametrize("far", [1e-3, 0.2])
+@pytest.mark.parametrize(
+    ("coupling", "factor", "far"),
+    each_once([(Penalty(), 2.0), (Glued(), 2.0), (Glued(4), 15.0)], [1e-3, 0.2]),
+    ids=named,
+)
 def test_what_swings_errs_in_its_pace_by_as_much_as_the_cosine_says(coupling, factor, far):
     """A mass on a spring: however little it moves beside its size, the estimate knows how far its phase is off."""
     pace, until = 10.0, 6.0
@@ -468,6 +475,7 @@ def test_a_steady_turn_that_a_body_follows_exactly_is_no_error(dimension):
         assert run.estimate["share"] < 1e-5
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("spin", [(5.0, 0.1, 0.0), (1.0, 2.0, 3.0), (0.1, 20.0, 5.0)], ids=str)
 def test_where_a_free_body_tumbles_the_change_of_its_axis_is_counted(spin):
     def played(dt, coupling=None):

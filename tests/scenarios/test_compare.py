@@ -166,18 +166,18 @@ def test_the_reference_passes_a_singular_place_as_the_modular_run_does():
     model.join("pivot", Revolute(), "ground", "crank.start")
     model.join("elbow", Revolute(), "crank.end", "rod.start")
     model.join("slide", PointOnLine(axis=(1.0, 0.0)), "ground", "rod.end")
-    truth = reference(model, 0.2, np.linspace(0.0, 0.2, 21))
+    truth = reference(model, 0.2, np.linspace(0.0, 0.2, 5))
     assert truth.positions["crank.end"][:, 0].min() < -0.1  # it has passed there
     assert truth.sure < 1e-6
     with Simulation(model, 1e-4) as simulation:
         run = simulation.run(0.2)
-    assert largest(run.position("rod.end")[::100] - truth.positions["rod.end"]) < 1e-4  # and the modular run there too
+    assert largest(run.position("rod.end")[::500] - truth.positions["rod.end"]) < 1e-4  # and the modular run there too
 
 
 def test_where_independent_coordinates_are_refused_another_reference_takes_over_and_says_so():
     Path("sleigh.py").write_text(SLEIGH)
     model = catalogue.build("sleigh.py", {})
-    truth = reference(model, 0.1, np.linspace(0.0, 0.1, 11))
+    truth = reference(model, 0.1, np.linspace(0.0, 0.1, 3))
     assert truth.text == CONSTRAINED
     assert "'skate'" in truth.passed_over[0]
     assert truth.sure < 1e-9
@@ -247,7 +247,7 @@ def test_a_reference_that_refuses_the_model_refuses_the_comparison():
 # --- the budget ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("dt", "until"), [(1e-3, 0.1), *more([(1e-3, 0.3), (1e-4, 0.3)])])
+@pytest.mark.parametrize(("dt", "until"), [(1e-3, 0.06), *more([(1e-3, 0.1), (1e-3, 0.3), (1e-4, 0.3)])])
 def test_the_parts_of_the_error_add_up_to_ten_percent_on_the_double_pendulum(dt, until):
     split = pendulum_budget(dt, until, Penalty())
     sizes = split.largest
@@ -270,29 +270,29 @@ def test_the_budget_names_the_fixed_gains_of_the_thesis():
 
 
 def test_stiffer_joints_take_from_the_compliance_and_leave_the_bodies_as_they_are():
-    stiff, soft = (pendulum_budget(1e-3, 0.1, Penalty(rule=Stable(safety=safety))).largest for safety in (1.25, 2.5))
+    stiff, soft = (pendulum_budget(1e-3, 0.06, Penalty(rule=Stable(safety=safety))).largest for safety in (1.25, 2.5))
     assert soft["compliance"] == pytest.approx(4.0 * stiff["compliance"], rel=0.1)  # the frequency is divided by safety
     assert soft["drift"] == pytest.approx(stiff["drift"], rel=0.1)
 
 
 @pytest.mark.parametrize(
     ("name", "dt", "until"),
-    first_of(1, [("double-pendulum-3d", 1e-3, 0.05), ("slider-crank", 1e-3, 0.15), ("chain", 2e-3, 0.06)]),
+    first_of(1, [("double-pendulum-3d", 1e-3, 0.04), ("slider-crank", 1e-3, 0.15), ("chain", 2e-3, 0.06)]),
 )
 def test_the_parts_add_up_in_space_in_loops_and_in_chains(name, dt, until):
     model = scenarios.load(name, **({"bodies": 3} if name == "chain" else {}))
-    times = np.linspace(0.0, until, 6)
+    times = np.linspace(0.0, until, 3)
     truth = reference(model, until, times)
     assert budget(model, dt, until, Penalty(), times, truth.positions).share < 0.1
 
 
 def test_a_motion_that_follows_all_violations_differs_by_the_time_integration_only():
     model = scenarios.load("double-pendulum")
-    times = np.linspace(0.0, 0.2, 6)
+    times = np.linspace(0.0, 0.1, 3)
     errors = []
     for dt in (2e-3, 1e-3):
         with Simulation(model, dt) as simulation:
-            run = simulation.run(0.2)
+            run = simulation.run(0.1)
         motion = follow_violations(model, run, times, joints=True, bodies=True)
         every = round(times[1] / dt)
         recorded = ports_of(run)
@@ -302,12 +302,12 @@ def test_a_motion_that_follows_all_violations_differs_by_the_time_integration_on
 
 def test_joints_that_follow_a_run_are_as_open_as_its_joints():
     model = scenarios.load("double-pendulum")
-    times = np.linspace(0.0, 0.2, 6)
+    times = np.linspace(0.0, 0.1, 3)
     with Simulation(model, 1e-3) as simulation:
-        run = simulation.run(0.2)
+        run = simulation.run(0.1)
     motion = follow_violations(model, run, times, joints=True, bodies=False)
     gap = motion["lower.start"] - motion["upper.end"]
-    assert np.allclose(gap, run.violation("elbow")[::40], atol=1e-4 * largest(gap))
+    assert np.allclose(gap, run.violation("elbow")[::50], atol=1e-4 * largest(gap))
     length = np.linalg.norm(motion["upper.end"] - motion["upper.start"], axis=1)
     assert np.allclose(length, 1.0, atol=1e-11)  # and its bodies are rigid
 
@@ -333,13 +333,14 @@ def test_a_budget_says_how_long_its_parts_add_up():
     assert calm.holds and calm.holds_until == 1.0 and calm.sound is calm
 
 
-def test_conditions_leave_the_error_whole_and_the_report_says_why():
+def test_conditions_leave_the_error_whole_and_the_report_says_why(monkeypatch):
+    monkeypatch.setattr("scenarios.comparison.pictures.write", lambda figure, path: path)  # which there are, unpainted
     found = compare(plan_of("switching-pendulum", methods="modular", steps="5e-3", until=0.02))
     (row,) = found.rows
     assert row.budget is None
     assert "conditions" in row.no_budget
     files = write_report(found, Path())
-    assert Path("budget.png") not in files
+    assert Path("comparison.png") in files and Path("budget.png") not in files
     assert "conditions" in Path("report.md").read_text(encoding="utf-8")
 
 
@@ -365,7 +366,7 @@ def test_ports_hold_no_place_while_their_body_is_not_there():
     late.add("rod", rod)
     late.join("pivot", Revolute(), "ground", "rod.start")
     late.at(0.02, Add("other", PointMassRod(start=(3.0, 0.0), end=(4.0, 0.0), masses=(1.0, 2.0))))
-    found = compare(read_plan(late, "late", {}, methods="modular,rk4", steps="1e-2,5e-3", until=0.04))
+    found = compare(read_plan(late, "late", {}, methods="modular,rk4", steps="1e-2", until=0.04))
     for row in found.rows:
         place = row.trace.positions["other.end"]
         assert np.isnan(place[:2]).all() and np.isfinite(place[2:]).all()
@@ -382,10 +383,10 @@ def test_a_followed_motion_has_no_place_for_a_body_that_is_gone():
     pair.at(0.05, Remove("far"))
     with Simulation(pair, 1e-3) as simulation:
         run = simulation.run(0.1)
-    motion = follow_violations(pair, run, np.linspace(0.0, 0.1, 11), joints=True, bodies=True)
+    motion = follow_violations(pair, run, np.linspace(0.0, 0.1, 5), joints=True, bodies=True)
     for port, place in motion.items():
-        assert (np.isnan(place) == np.isnan(run.position(port)[::10])).all(), port
-    assert np.isnan(motion["far.end"][5:]).all()
+        assert (np.isnan(place) == np.isnan(run.position(port)[::25])).all(), port
+    assert np.isnan(motion["far.end"][2:]).all()
 
 
 def test_an_exact_solution_is_sampled_as_coarsely_as_the_events_allow():
@@ -499,7 +500,7 @@ def test_an_unknown_method_is_refused_with_the_list_of_names():
 
 
 def test_the_solvers_by_hand_are_first_order_on_their_own_scenario():
-    plan = plan_of("two-rods", methods="hand-newton-euler,hand-lagrange,modular", steps="4e-3,2e-3", until=0.1)
+    plan = plan_of("two-rods", methods="hand-newton-euler,hand-lagrange,modular", steps="4e-3,2e-3", until=0.04)
     found = compare(plan, budgets=False)
     for name in BY_HAND:
         assert found.order(read_method(name, "two-rods")).order == pytest.approx(1.0, abs=0.1)

@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+import nursery
 from budget import slowness
 from calm import Calm
 from campaign import more, some
@@ -23,6 +24,7 @@ from waiting import GUARD, wait_for
 
 SOON = 2.0  # seconds until nobody is left, not counting those in which the machine ran others
 TICKS = 100  # from one sample to the next
+OFTEN = 0.05  # seconds between two looks at all processes of the machine, which take more time than what they wait for
 LATEST = 1.5  # seconds after the first worker process has begun: most of the time the mechanism moves by then
 COMMAND = "import sys; from scenarios.cli import main; main()"
 STARTED = []
@@ -69,7 +71,7 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
     while STARTED:  # nobody is left behind by a test that fails
         child = STARTED.pop()
         child.kill()
-        child.communicate()
+        child.wait()
 
 
 def own_model(at):
@@ -79,19 +81,19 @@ def own_model(at):
 
 
 class Command:
-    """`modular run` with two workers, and the processes that it has started."""
+    """`modular run` with two workers, and the processes it has started; `born`: where its own start and end are not asked for."""
 
-    def __init__(self, *more, target=("chain", "--set", "bodies=12")):
-        call = [sys.executable, "-c", COMMAND, "run", *target, "--until", "1000", "--record-every", str(TICKS)]
-        self.child = subprocess.Popen(
-            [*call, "--workers", "2", "--out", "kept", "--overwrite", *more],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def __init__(self, *more, target=("chain", "--set", "bodies=12"), born=False):
+        call = ["run", *target, "--until", "1000", "--record-every", str(TICKS)]
+        call += ["--workers", "2", "--out", "kept", "--overwrite", *more]
+        with Path("said").open("wb") as said, Path("complained").open("wb") as complained:
+            if born:
+                self.child = nursery.modular(*call, said=said)
+            else:
+                self.child = subprocess.Popen([sys.executable, "-c", COMMAND, *call], stdout=said, stderr=complained)
         STARTED.append(self.child)
         self.processes = psutil.Process(self.child.pid)
-        wait_for(lambda: self.child.poll() is not None or self.workers())
+        wait_for(lambda: self.child.poll() is not None or self.workers(), OFTEN)
 
     def moves(self):
         """Wait until the mechanism does, and a checkpoint lies behind the second sample."""
@@ -100,7 +102,11 @@ class Command:
             kept = [int(one.stem) for one in Path("kept").rglob("*.checkpoint")]
             return self.child.poll() is not None or max(kept, default=0) >= TICKS
 
-        wait_for(moved)
+        wait_for(moved, OFTEN)
+
+    def words(self):
+        """What was said, and what was complained of."""
+        return (Path(name).read_text(encoding="utf-8") for name in ("said", "complained"))
 
     def workers(self):
         """Process numbers of workers."""
@@ -120,8 +126,7 @@ class Command:
             self.child.send_signal(number)
             self.child.wait(GUARD)
             assert gone(pids)
-        said, complaint = self.child.communicate(timeout=GUARD)
-        return took.seconds, said, complaint
+        return took.seconds, *self.words()
 
 
 def ended_by(number, instant=None, prepare=lambda pids: None):
@@ -190,13 +195,13 @@ def test_a_signal_ends_all_also_where_a_worker_hangs():
 
 @pytest.mark.parametrize("instant", [LATEST, *more(instants(1, "killed"))])
 def test_a_run_that_is_killed_takes_its_workers_along(instant):
-    command = Command()
+    command = Command(born=True)
     time.sleep(instant)
     pids = command.workers()
     assert len(pids) >= 1
     with Calm(*pids) as took:
         command.child.kill()
-        command.child.communicate()
+        command.child.wait()
         assert gone(pids)
     assert took.seconds < SOON * slowness()
 
@@ -207,24 +212,23 @@ def test_a_run_that_is_killed_at_any_instant(instant):
     test_a_run_that_is_killed_takes_its_workers_along(instant)
 
 
-@pytest.mark.parametrize("at", [0.05, *more([0.0])])
+@pytest.mark.parametrize("at", [0.02, *more([0.0])])
 def test_an_exception_in_a_component_ends_all_and_keeps_what_was_recorded(at):
     own_model(at)
-    command = Command("--no-plot", target=("own_model.py",))
+    command = Command("--no-plot", target=("own_model.py",), born=True)
     pids = command.workers()
     command.child.wait(GUARD)
     with Calm(*pids) as took:
         assert gone(pids)
     assert took.seconds < SOON * slowness()
-    _, complaint = command.child.communicate()
-    assert "this law knows no more" in complaint
+    assert "this law knows no more" in "".join(command.words())
     assert command.child.returncode == 2
     assert not at or Run.load("kept").time[-1] == pytest.approx(at, abs=0.011)
 
 
 def test_a_program_that_dies_of_an_exception_takes_its_workers_along():
     """Without `with`, and with the threads that keys need."""
-    own_model(0.1)
+    own_model(0.02)
     call = [sys.executable, "-c", SCRIPT]
     with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         pids = [int(pid) for pid in child.stdout.readline().split()]
