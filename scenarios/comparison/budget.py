@@ -44,6 +44,7 @@ SAMPLES_PER_PIECE = 10
 SPLINE_DEGREE = 5  # its second derivative must be smooth too
 RTOL, ATOL = 1e-10, 1e-12
 ROUNDING_LENGTH = 1e-10  # [m]: remainders below come from rounding and tolerances
+INSTANT = 1e-9  # of an interval: times that are one
 MAX_REMAINDER_SHARE = 0.1  # of the total: the largest remainder with which a budget is worth its name
 
 
@@ -112,7 +113,13 @@ def budget(
     interval = until / samples
     if run is None:
         run = carry_through(assembly, dt, coupling, interval, samples, lambda part: None)
-    every = round(interval / (run.dt * float(run.ticks[1] - run.ticks[0])))
+    between = run.dt * float(run.ticks[1] - run.ticks[0])
+    every = round(interval / between)
+    if every < 1 or abs(every * between - interval) > INSTANT * interval:
+        raise ModelError(
+            f"budget: {samples + 1} times until {until:g} s lie {interval:g} s apart, and samples of the run {between:g} s; the "
+            "one must be a whole number of the other: take other times, or another step."
+        )
     modular = ports_of(run, every * np.arange(samples + 1))
     recorded: Run = run
 

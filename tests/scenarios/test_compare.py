@@ -247,6 +247,12 @@ def test_a_reference_that_refuses_the_model_refuses_the_comparison():
 # --- the budget ------------------------------------------------------------------------------------------------------
 
 
+def test_a_budget_at_times_between_ticks_is_refused():
+    model, times = scenarios.load("double-pendulum"), np.linspace(0.0, 0.05, 5)
+    with pytest.raises(ModelError, match=r"5 times until 0.05 s lie 0.0125 s apart, and samples of the run 0.0\d+ s"):
+        budget(model, 1e-3, 0.05, Penalty(), times, {})
+
+
 @pytest.mark.parametrize(("dt", "until"), [(1e-3, 0.06), *more([(1e-3, 0.1), (1e-3, 0.3), (1e-4, 0.3)])])
 def test_the_parts_of_the_error_add_up_to_ten_percent_on_the_double_pendulum(dt, until):
     split = pendulum_budget(dt, until, Penalty())
