@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+from campaign import as_far_as
 from components import Box, Contact, HalfSpace, LedBody, Revolute, RigidBody, Sine, Sphere, Surface
 from coordinator import Glued, Mixed, Penalty, Relaxed, Simulation, resume
 from coordinator.record.sensors import exerted
@@ -161,20 +162,21 @@ def test_a_heap_between_walls_comes_to_rest_and_gains_nothing(coupling):
 @pytest.mark.campaign
 def test_balls_between_walls_come_to_rest():
     """150 of 300: on springs alone these went into each other by half of a radius, and gained 0.36 J of 24 in all."""
+    count, until = as_far_as((150, 2.0), (60, 1.2))
     draw, model, names = np.random.default_rng(1), Assembly(gravity=(0.0, 0.0, -G)), []
     for k, (centre, size) in enumerate(
         (((0, 0, -0.05), (1, 1, 0.1)), ((0.14, 0, 1), (0.1, 1, 2.4)), ((-0.14, 0, 1), (0.1, 1, 2.4)),
          ((0, 0.14, 1), (1, 0.1, 2.4)), ((0, -0.14, 1), (1, 0.1, 2.4)))
     ):  # fmt: skip
         model.apply(f"wall{k}", Surface(Box(size, centre=centre), 0.3, 0.1), "ground")
-    for k in range(150):
+    for k in range(count):
         at = (*(0.055 * (np.array(divmod(k % 9, 3)) - 1) + 1e-3 * draw.normal(size=2)), 0.03 + 0.045 * (k // 9))
         put(model, f"ball{k}", at, 0.03, (4.8e-6,) * 3)
         model.apply(f"skin{k}", Surface(Sphere(0.02), 0.3, 0.1), f"ball{k}.G")
         names.append(f"ball{k}")
-    run = fallen(model, 2.0, Penalty())
+    run = fallen(model, until, Penalty())
     at = places(run, names)
-    apart = np.linalg.norm(at[:, None] - at[None], axis=2)[np.triu_indices(150, 1)]
+    apart = np.linalg.norm(at[:, None] - at[None], axis=2)[np.triu_indices(count, 1)]
     assert apart.min() > 0.04 - 1e-5 and at[:, 2].min() > 0.02 - 1e-5
     assert np.maximum(np.diff(run.energy), 0.0).sum() < 1e-5 * run.energy[0]
 

@@ -45,7 +45,7 @@ from coordinator.couplings.interface.verbs import InPython
 from coordinator.engine.program import Operation, compiled, perform
 from coordinator.system import System
 from modular import gluing
-from modular.elements import GAIN_STEP, TIME, Array, Indices
+from modular.elements import GAIN_STEP, STEP, TIME, Array, Indices
 from modular.table import Number, Table
 
 MAX_ITERATIONS = 40  # iterations of a step
@@ -384,6 +384,8 @@ class Interface(Table):
         self.found_forces.put()
         for array, kept in self.found_forces.kept_at_end_of(self._remote.row_numbers):
             array[...] = kept
+        clock = self.system.elements.clock
+        clock[STEP] = clock[GAIN_STEP]
         for rows in self.found_forces.stacks:
             rows.play("compute_gains", self.system.elements)
         self.gains_step = 0.0
