@@ -293,7 +293,7 @@ def bear(position: Array, response: Array, force: Array, rows: Indices, centre: 
     d = position.shape[1]
     square, turned = np.empty((d, d)), np.empty((d, d))
     for k in range(rows.shape[0]):
-        at, second, count = rows[k]
+        at, second, count = rows[k, 0], rows[k, 1], rows[k, 2]  # in numba the row as a whole takes seconds to compile
         arm, size, moment = 0.0, 0.0, 0.0
         for i in range(d):
             arm += (position[at, i] - centre[i]) ** 2
@@ -307,7 +307,12 @@ def bear(position: Array, response: Array, force: Array, rows: Indices, centre: 
         for i in range(d):
             for j in range(i):
                 moment += (turned[i, j] - turned[j, i]) ** 2
-        found[k] = np.sqrt(arm), largest_eigenvalue(square), np.sqrt(size), np.sqrt(moment)
+        found[k, 0], found[k, 1], found[k, 2], found[k, 3] = (
+            np.sqrt(arm),
+            largest_eigenvalue(square),
+            np.sqrt(size),
+            np.sqrt(moment),
+        )
 
 
 @kernel
