@@ -74,10 +74,10 @@ class AlongCoordinate(Force):
 
     def on_joint(self, coordinate: str, axis: Sequence[float] | None) -> Force | None:
         """The same along a coordinate."""
-        told = self.__dataclass_fields__
-        if "measure" in told:
-            return replace(self, measure=coordinate, axis=axis)  # type: ignore[call-arg]
-        return replace(self, axis=axis) if coordinate == self.coordinate and "axis" in told else None  # type: ignore[call-arg]
+        told, settings = self.__dataclass_fields__, {"measure": coordinate, "axis": axis}
+        if "measure" not in told and (coordinate != self.coordinate or "axis" not in told):
+            return None
+        return replace(self, **{name: value for name, value in settings.items() if name in told})
 
     def check(self, name: str, dimension: int) -> list[str]:
         """Measures nobody knows, axes that point nowhere, and numbers that are none."""

@@ -20,7 +20,7 @@ def refuse_broken(model: Assembly, reactions: Mapping[str, Array], who: str) -> 
     for name, limit in _limited(model, reactions):
         force, most = float(np.linalg.norm(reactions[name][: model.dimension])), limit.most / limit.window
         if force > most:
-            _refuse(who, name, f"carries {force:.4g} N at rest, and holds {most:.4g} N")
+            _refuse(who, name, f"carries {force:.4g} N at rest, and breaks beyond {most:.4g} N")
 
 
 def refuse_breaking(model: Assembly, times: Array, reactions: Mapping[str, Array], who: str) -> None:
@@ -31,7 +31,7 @@ def refuse_breaking(model: Assembly, times: Array, reactions: Mapping[str, Array
         if len(beyond):
             time = float(found[beyond[0]])
             first = f", or ask for times before {time:.4g} s" if time > times[0] else ""
-            _refuse(who, name, f"breaks at {time:.4g} s, where it has taken more than {limit.most:.4g} N s", first)
+            _refuse(who, name, f"breaks at {time:.4g} s, beyond {_told(limit)}", first)
 
 
 def _limited(model: Assembly, reactions: Mapping[str, Array]) -> Iterator[tuple[str, Limit]]:
@@ -58,8 +58,14 @@ def _signal(limit: Limit, times: Array, force: Array) -> tuple[Array, Array]:
     return found, np.linalg.norm(twice, axis=1)
 
 
+def _told(limit: Limit) -> str:
+    """As it was given."""
+    given = [(limit.force, "N"), (limit.impulse, "N s")]
+    return " or ".join(f"{value:g} {unit}" for value, unit in given if value is not None) + f" over {limit.window:g} s"
+
+
 def _refuse(who: str, name: str, how: str, otherwise: str = "") -> None:
     raise ModelError(
-        f"{who}: joint '{name}' {how}; what comes after that only runs tell. Let it bear more{otherwise}, or give a copy of "
-        f"the model in which it has no breaks_at."
+        f"{who}: joint '{name}' {how}; what comes after that only runs tell. Raise its breaks_at{otherwise}, or give a copy of "
+        "the model in which it has none."
     )

@@ -115,10 +115,13 @@ def _beyond(
     name, margin = tightest(springs) or ("", 1.0)
     if margin < 1.0:
         here = not simulation.is_distributed  # to ask for the system would call it home
+        room = margin
         if here:
-            name = stiffest(simulation.system, [other for other, room in springs.items() if room < 1.0], name)
+            name, room = stiffest(
+                simulation.system, {each: least for each, least in springs.items() if least < 1.0}, name
+            )
             margin = springs[name]
-        step = 0.8 * margin * dt
+        step = 0.8 * room * dt
         finds = here and name in names_of(simulation.system) - simulation.coupling.forces_found(simulation.system)
         other = ", or take Glued(), which finds it together with the reactions of joints" if finds else ""
         other = other or (_instead(simulation, name) if here else "")

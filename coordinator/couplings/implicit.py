@@ -56,14 +56,18 @@ def take_implicit(system: System, margins: Mapping[str, float], among: Collectio
     return True
 
 
-def stiffest(system: System, names: Collection[str], tightest: str) -> str:
-    """Of some forces the one that would leave itself the least room alone; `tightest`, if that is not known of it.
+def stiffest(system: System, margins: Mapping[str, float], tightest: str) -> tuple[str, float]:
+    """Of some forces the one that would leave itself the least room alone, and the room that all leave together.
 
     A margin takes all that acts beside a force to be stiff and damped as that is itself; so a weak damper beside a stiff spring has
-    a smaller one than the spring, and to soften it would help nobody.
+    a smaller one than the spring, and to soften it would help nobody. What force i asks at mu times the step, mu^2 x_i + mu y_i,
+    grows at least as fast as mu, and is all that may be asked at its own mu_i: so all of them leave 1 / sum(1 / mu_i) at least.
     """
-    alone = {other: own for forces in may_be_implicit(system) for other, own in _alone(system, forces, names).items()}
-    return min(alone, key=alone.__getitem__) if tightest in alone else tightest
+    alone = {name: own for forces in may_be_implicit(system) for name, own in _alone(system, forces, margins).items()}
+    if tightest not in alone:  # of others nothing is known alone
+        return tightest, margins[tightest]
+    together = 1.0 / sum(1.0 / own for own in alone.values())
+    return min(alone, key=alone.__getitem__), max(margins[tightest], together)
 
 
 def take_rubbing(system: System) -> bool:

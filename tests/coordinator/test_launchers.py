@@ -161,7 +161,7 @@ def test_the_last_words_of_a_process_come_with_the_news_of_its_end(launcher):
 
 @pytest.mark.short(1)
 def test_a_run_has_the_bits_of_one_process_whoever_is_killed_and_tells_nobody_its_secrets(
-    launcher, alone, as_users_start_them, monkeypatch
+    launcher, alone, as_users_start_them
 ):
     told = []
     start = launcher.start
@@ -174,7 +174,6 @@ def test_a_run_has_the_bits_of_one_process_whoever_is_killed_and_tells_nobody_it
         seen = "\n".join(map(visible, pids))
         assert "coordinator.distributed.workers.process" in seen
         assert len(told) == 2 and not any(one["secret"] in seen for one in told)
-        monkeypatch.undo()  # who comes in its place starts as in all tests
         os.kill(pids[1], signal.SIGKILL)
         run = simulation.run(UNTIL)
         workers, deaths = simulation.workers, simulation.distributed_run.pool.deaths

@@ -1,5 +1,6 @@
 """The stability bound against measured divergence, and the local rule against the bound."""
 
+import contextlib
 import itertools
 import warnings
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import zoo
-from campaign import each_once, first_of, more, named
+from campaign import each_once, first_of, later, more, named, some
 from components import Fixed, NewtonEulerBody, Revolute, Rod, Spherical, SpringDamper
 from coordinator import Glued, Penalty, Simulation, StabilityWarning
 from coordinator.checks.exact import exact_margin
@@ -161,6 +162,34 @@ def test_of_forces_that_share_a_bound_the_stiffest_is_blamed_and_its_step_holds(
             simulation.run(0.5)
     step = float(str(caught[0].message).split("dt = ")[1].split()[0])
     assert step > 5e-5 and stays_near(model, coupling, step)
+
+
+def beside_each_other(seed):
+    """Springs and dampers of any strength on one body, which a joint holds or not."""
+    lot, model = np.random.default_rng(seed), Assembly(gravity=(0.0, 0.0))
+    place = {"hook": (0.0, 0.0)}
+    model.add("body", NewtonEulerBody(mass=10.0 ** lot.uniform(-1, 1), inertia=0.1, centre=(0.0, 0.0), ports=place))
+    for k in range(lot.integers(2, 5)):
+        stiffness, damping = 10.0 ** lot.uniform((4, 0), (10, 6)) * (lot.random(2) < 0.6)
+        model.apply(
+            f"spring{k}", SpringDamper(float(stiffness), float(damping), 0.5), "ground", "body.hook", at=(0.50001, 0.0)
+        )
+    if seed % 3 == 0:
+        model.add("rod", Rod((0.0, 0.0), (-1.0, 0.0), mass=1.0))
+        model.join("pin", Revolute(), "body.hook", "rod.start")
+    return model
+
+
+@pytest.mark.parametrize("coupling", [Penalty(implicit_forces=False), Glued(4)])
+@pytest.mark.parametrize("seed", [12, 30, *later(range(some(60)))])
+def test_the_step_that_is_told_holds_whatever_acts_together(seed, coupling):
+    model = beside_each_other(seed)
+    with Simulation(model, 1e-3, coupling) as simulation, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with contextlib.suppress(Diverged):
+            simulation.run(1e-3)
+    for told in (str(one.message) for one in caught if "beyond its stability limit" in str(one.message)):
+        assert stays_near(model, coupling, float(told.split("dt = ")[1].split()[0])), told
 
 
 def test_a_run_beyond_its_limit_says_so_before_it_begins_and_once():

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import scenarios
-from components import RigidBody, Spherical, SpringDamper
+from components import Revolute, RigidBody, Spherical, SpringDamper, TorsionSpring
 from coordinator.analysis import linearise, locus, modes, root_locus
 from modular import Assembly
 from modular.errors import ModelError
@@ -49,6 +49,20 @@ def test_the_spin_from_which_a_top_sleeps():
         (found,) = root_locus(top, "spin", values, steady=True).changes
         assert found.value == pytest.approx(right, rel=1e-9) and found.stable
         assert found.eigenvalue == pytest.approx(0.02j * right / (2.0 * across), rel=1e-6)
+
+
+def upright(stiffness):
+    """A pole of 2 kg on its end, held by a spring: it stands from m g l / 2 on."""
+    model = Assembly(gravity=(0.0, -9.81))
+    model.add("pole", RigidBody(mass=2.0, inertia=0.2, centre=(0.0, 0.5), ports={"foot": (0.0, 0.0)}))
+    model.join("pin", Revolute(), "ground", "pole.foot")
+    model.apply("spring", TorsionSpring(stiffness, 0.4), "ground", "pole.foot")
+    return model
+
+
+def test_the_spring_from_which_a_pole_stands():
+    (change,) = root_locus(upright, "stiffness", [6.0, 8.0, 12.0]).changes
+    assert change.value == pytest.approx(9.81, abs=1e-9) and change.stable and abs(change.eigenvalue) < 1e-6
 
 
 def test_lines_are_those_of_the_modes_at_each_value():

@@ -55,8 +55,8 @@ class FoundForces:
         stack, row = self.at(place)
         state = stack.address_of_state(row) if isinstance(stack, FrictionRows) else 0
         return InterfaceJoint(
-            stack.names[row], owners, stack.form.rows, stack.form.translations, False, _columns_of(stack, row), 0, index,
-            compliant=True, friction=state,
+            stack.names[row], owners, stack.form.rows, stack.form.translations, glides=False, at=_columns_of(stack, row),
+            repeated=0, index=index, compliant=True, friction=state,
         )  # fmt: skip
 
     def joints(self, system: System, index: int) -> list[InterfaceJoint]:

@@ -74,6 +74,8 @@ def segments_of(
         own, beyond = some(verb, across=False), some(verb, across=True)
         return [*own, *exchange(kind), *beyond, *_of_rows(verb, stiff, rubbing, tried)]
 
+    answers = across_border("compute_joint_response", kinds.ANSWERS)
+    responding = [*bodies_("respond"), *answers, *_all(compliant, "compute_gains")]
     again = interface.two_matrices or interface.rubbing > 0  # it may have to be tried again
     return {
         at.BEGIN: [*_all(compliant, "save_gaps"), (interface, "use_predicted_reactions"), *joints_("apply_multipliers")],
@@ -81,10 +83,7 @@ def segments_of(
         at.DRIFT: [*bodies_("drift"), *across_border("linearise", kinds.PLACES, tried=True)],
         at.ACCOUNT: [(elements, "steady"), *(_steady(stack) for stack, _ in works), *works, *_all(compliant, "book_losses"), *rest],
         at.ACCEPT_STEP: [(interface, "save_reaction_change"), *_all(rubbing, "note_closing"), *bodies_("accept_step")],
-        at.UPDATE_OPERATOR: [
-            *bodies_("respond"), *across_border("compute_joint_response", kinds.ANSWERS), *_all(compliant, "compute_gains"),
-            (interface, "factorise"),
-        ],
+        at.UPDATE_OPERATOR: [*responding, (interface, "factorise")],
         at.SEE_THROUGH: _seeing(interface, forces),
         at.LOOK_AHEAD: _looking_ahead(elements, forces) if interface.watches_walls else [],
         at.FACTORISE: [(interface, "factorise")],
@@ -118,9 +117,7 @@ def segments_of(
         at.MOVE_ALONG: [(elements, "move_along")],
         at.COMPUTE_REACTIONS: [(interface, "compute_reactions")],
         **_of_forces(interface, stiff, rubbing),
-        **_trying(interface, [
-            *bodies_("respond"), *across_border("compute_joint_response", kinds.ANSWERS), *_all(compliant, "compute_gains"),
-        ]),
+        **_trying(interface, responding),
         at.SHARE_LARGEST: exchange(kinds.LARGEST),
         at.SHARE_SUMMANDS: exchange(kinds.SUMMANDS),
         at.SHARE_SUMS: exchange(kinds.SUMS),

@@ -39,6 +39,7 @@ from coordinator.events.breakage import Watched
 from coordinator.record.recorder import Recorder, Segment
 from coordinator.system import System
 from modular.elements import Array, Indices
+from modular.joint import JointForm
 from modular.ledger import LEAKED, WORK_SECOND, Booked
 from modular.port import GROUND
 
@@ -184,9 +185,8 @@ class Subsystem:
         me = self.me
         uses = [names[row] for row in rows]
         home = np.array([name not in sides or self.ownership.owner(name) == me for name in uses])
-        whole_books = self.ownership.found if isinstance(stack, Booked) else frozenset()
-        second = np.array([isinstance(stack, Booked) and sides[name][1] == me for name in uses]) & ~home
-        second &= np.array([name not in whole_books for name in uses])
+        found = self.ownership.found  # of these every part keeps whole books
+        second = np.array([name in sides and name not in found and sides[name][1] == me for name in uses]) & ~home
         self.slices[id(stack)] = TableSlice(stack, stack.chosen(rows), np.array(rows, np.int64), boundary, home, second)
         return True
 
@@ -291,23 +291,21 @@ def interface_joints_of(interface: Interface, part: Subsystem) -> tuple[Interfac
         "undivided": int(interface.undivided),
     }  # fmt: skip
     interface_joints = InterfaceJoints(count + len(places), settings)
+
+    def describe(k: int, name: str, owners: Sequence[str], form: JointForm) -> None:
+        """What all parts know of it alike."""
+        of = interface_joints
+        of.rows[k], of.translations[k], of.glides[k] = form.rows, form.translations, not form.holonomic
+        of.repeated[k] = form.rows - form.locks
+        of.first_body[k], of.second_body[k] = (bodies.get(owner, NOBODY) for owner in owners)
+        of.first_part[k], of.second_part[k] = ownership.sides[name][:2]
+        of.first_degree[k], of.second_degree[k] = (degrees.get(owner, 0) for owner in owners)
+
     numbers: list[Array] = []
     place = 0
     for k, home in enumerate(whole.joint_home.values()):
         form, row, here = home.stack.form, home.stack.row[home.name], part.table_of(home.stack)
-        interface_joints.rows[k], interface_joints.translations[k], interface_joints.glides[k] = (
-            form.rows,
-            form.translations,
-            not form.holonomic,
-        )
-        interface_joints.repeated[k] = form.rows - form.locks
-        interface_joints.first_body[k], interface_joints.second_body[k] = (
-            bodies.get(owner, NOBODY) for owner in home.owners
-        )
-        interface_joints.first_part[k], interface_joints.second_part[k] = ownership.sides[home.name]
-        interface_joints.first_degree[k], interface_joints.second_degree[k] = (
-            degrees.get(owner, 0) for owner in home.owners
-        )
+        describe(k, home.name, home.owners, form)
         interface_joints.sender[k] = NOBODY if ownership.crosses(home.name) else ownership.owner(home.name)
         if here is not None and home.name in here.row:
             interface_joints.stack[k], interface_joints.place[k] = stacks[id(here)], here.row[home.name]
@@ -318,18 +316,8 @@ def interface_joints_of(interface: Interface, part: Subsystem) -> tuple[Interfac
         numbers += [getattr(home.stack, column)[row].ravel() for column in (*VECTORS, *MATRICES)]
         place += numbers_of(form.rows, whole.elements.motions)
     for k, at in enumerate(places, count):
-        name, form = names[at], found.at(at)[0].form
-        owners = whole.force_home[name].owners[:2]
-        interface_joints.stack[k], interface_joints.place[k] = FOUND, at
-        interface_joints.rows[k], interface_joints.translations[k] = form.rows, form.translations
-        interface_joints.first_body[k], interface_joints.second_body[k] = (
-            bodies.get(owner, NOBODY) for owner in owners
-        )
-        interface_joints.first_part[k], interface_joints.second_part[k] = ownership.sides[name][:2]
-        interface_joints.first_degree[k], interface_joints.second_degree[k] = (
-            degrees.get(owner, 0) for owner in owners
-        )
-        interface_joints.sender[k] = NOBODY
+        describe(k, names[at], whole.force_home[names[at]].owners[:2], found.at(at)[0].form)
+        interface_joints.stack[k], interface_joints.place[k], interface_joints.sender[k] = FOUND, at, NOBODY
     state = found.state
     remote = RemoteJoints(place + sum(array.size for array in state) + COUNTER_COUNT)
     remote.numbers[:] = np.concatenate([*numbers, *(array.ravel() for array in state), interface.counter_values])
