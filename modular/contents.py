@@ -50,6 +50,7 @@ GENERATORS = tuple(
         "code_libraries",
         "contents",
         "dispatcher",
+        "formula",
         "instructions",
         "kept_code",
         "kernel",

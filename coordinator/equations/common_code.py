@@ -14,13 +14,13 @@ from coordinator.equations.one_of_many import Model, first_of
 from coordinator.equations.runge_kutta import stepping_loop
 from coordinator.equations.smallest import corrections_of_place, corrections_of_velocity
 from coordinator.equations.solved import Solved
-from coordinator.equations.source import function_of, python_source
+from coordinator.equations.source import python_source
 from coordinator.equations.tangents import Tangents, compiled_tangents
 from coordinator.equations.writing import write_running
 from coordinator.equations.written import Held, Motion, Written
 from coordinator.system import System
 from modular.errors import ModelError
-from modular.kernel import kernel
+from modular.formula import Formula
 from modular.loop import Loop
 
 Content = tuple[Any, ...]
@@ -107,4 +107,4 @@ def _refuse(written: Any, system: System) -> None:
 @functools.lru_cache(maxsize=8)
 def _compiled(rates: str, place: str, pace: str) -> Loop:
     """The loop of some formulas; models with the same formulas have the same."""
-    return stepping_loop(*(kernel(function_of(source)) for source in (rates, place, pace)))
+    return stepping_loop(*map(Formula, (rates, place, pace)))

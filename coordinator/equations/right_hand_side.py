@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from coordinator.equations.solved import Solved
-from coordinator.equations.source import Lines, python_function
+from coordinator.equations.source import Lines, python_source
 from coordinator.equations.tables import NoFormula
 from coordinator.equations.writing import write
 from coordinator.equations.written import Written
 from modular.assembly import Assembly
 from modular.elements import Array
+from modular.formula import Formula, evaluate
 from modular.kernel import kernel
 from modular.version import __version__
 
@@ -56,7 +57,7 @@ class RightHandSide:
     @cached_property
     def function(self) -> Any:
         """function(t, q, v, p, f, out), compiled; `out` takes all `values`."""
-        return kernel(python_function(self.solved, self.values))
+        return _kernel_of(Formula(python_source(self.solved, self.values)))
 
     def parameters(self, changed: Mapping[str, float] | None = None) -> Array:
         """p, in order, with some of them changed by name."""
@@ -115,6 +116,16 @@ class RightHandSide:
         head += [f"    a[{k}] = {code};" for k, code in enumerate(lines.results[:n])]
         head += [f"    lambda[{k}] = {code};" for k, code in enumerate(lines.results[n : n + m])]
         return "\n".join([*head, "}"]) + "\n"
+
+
+def _kernel_of(formula: Formula) -> Any:
+    """A formula for Python to call."""
+
+    def accelerate(t: float, q: Array, v: Array, p: Array, f: Array, out: Array) -> None:
+        evaluate(formula, t, q, v, p, f, out)
+
+    compiled = kernel(accelerate)
+    return formula if compiled is accelerate else compiled  # where numba was told not to compile
 
 
 def _listed(what: str, names: Sequence[str]) -> list[str]:

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from scipy.integrate._ivp import dop853_coefficients
 
-import modular.lane_functions  # formulas may ask for sines of lanes  # noqa: F401
 from coordinator.engine.threads import cores
 from modular.blocks import like, shaped
 from modular.elements import Array, Elements
+from modular.formula import evaluate
 from modular.kernel import kernel
 from modular.lane_rows import fetch, store
 from modular.lanes import LANES, lanes
@@ -187,15 +187,15 @@ def stepping_loop(rates: Any, place: Any, pace: Any) -> Loop:
                     u[i] = v[i] + h * dv
                 if s == STAGES:
                     for _ in range(corrections):
-                        place(t + h, x, u, p, p, moved)
+                        evaluate(place, t + h, x, u, p, p, moved)
                         if h != 0.0:
                             for i in range(n):
                                 x[i] = x[i] + moved[i]
-                    pace(t + h, x, u, p, p, paced)
+                    evaluate(pace, t + h, x, u, p, p, paced)
                     if h != 0.0:
                         for i in range(n):
                             u[i] = u[i] + paced[i]
-                rates(t + TIMES[s] * h, x, u, p, p, found)
+                evaluate(rates, t + TIMES[s] * h, x, u, p, p, found)
                 if s < STAGES:
                     for i in range(n):
                         there[i] = x[i]

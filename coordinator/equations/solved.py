@@ -23,10 +23,11 @@ import numpy as np
 import sympy
 
 from coordinator.equations.courses import TIME
-from coordinator.equations.source import FUNCTIONS, MATH
+from coordinator.equations.source import FUNCTIONS as NAMES
 from coordinator.equations.written import Written
 from modular.elements import Array
 from modular.errors import ModelError
+from modular.formula import FUNCTIONS, as_python
 
 GOOD_PIVOT = 0.1  # of what stood there before other rows went: rows with less wait
 WEAK = 2e-3  # of what stood there before other coordinates went: coordinates with less wait
@@ -183,11 +184,11 @@ class Solved:
 
     def function_of(self, values: Sequence[Any]) -> Any:
         """A function of numbers (q, v, time, parameters) for formulas in these names."""
-        from coordinator.equations.source import python_function
+        from coordinator.equations.source import python_source
 
         w, guards = self.written, self.guards
         n, count = len(w.coordinates), len(values)
-        function = python_function(self, [*values, *guards, *(self.accelerations if self.left_out else [])])
+        function = as_python(python_source(self, [*values, *guards, *(self.accelerations if self.left_out else [])]))
 
         def at(q: Any, v: Any, time: float = 0.0, parameters: Mapping[str, float] | None = None) -> Array:
             q, v = np.ravel(np.asarray(q, float)), np.ravel(np.asarray(v, float))
@@ -215,9 +216,9 @@ def _worked_out(value: Any, parts: list[float]) -> float:
         return math.prod(parts)
     if value.is_Pow:
         return float(parts[0] ** parts[1])
-    if value.func not in FUNCTIONS:
+    if value.func not in NAMES:
         raise ModelError(f"equations: '{value.func}' has no source code; this term remains: {value}.")
-    return float(MATH[FUNCTIONS[value.func]](*parts))
+    return float(FUNCTIONS[NAMES[value.func]](*parts))
 
 
 class Elimination:

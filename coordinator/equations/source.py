@@ -7,13 +7,11 @@ operation is. Compiled without contraction (`-ffp-contract=off`) both give the s
 from __future__ import annotations
 
 import functools
-import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import sympy
 
 from coordinator.equations.courses import TIME
@@ -29,7 +27,6 @@ LARGEST_POWER = 8  # whole exponents up to which powers are written as products
 FUNCTIONS = {
     sympy.sin: "sin", sympy.cos: "cos", sympy.exp: "exp", sympy.tanh: "tanh", sympy.atan2: "atan2", nearest_whole: "rint",
 }  # fmt: skip
-MATH = {name: getattr(math, name) for name in ("sin", "cos", "exp", "tanh", "atan2", "sqrt")} | {"rint": np.rint}
 
 
 class Lines:
@@ -142,7 +139,7 @@ def _below(part: Any) -> bool:
 
 
 def python_source(solved: Solved, values: Sequence[Any], more: Arrays = MappingProxyType({})) -> str:
-    """A function (t, q, v, p, f, out) for numba and for Python; `more` arrays of symbols come before `out`, by their names."""
+    """A function (t, q, v, p, f, out) for kernels (modular/formula.py) and for Python; `more` arrays come before `out`."""
     lines = lines_of(solved, values, more)
     given = ", ".join(("t", "q", "v", "p", "f", *more, "out"))
     found = [f"def evaluate({given}):", *lines.body("", "", lines.results)]
@@ -165,16 +162,3 @@ def c_function(
     found += [*lines.body(";", "const double ", results)]
     found += [f"    out[{k}] = {code};" for k, code in enumerate(results)]
     return "\n".join([*found, "}"]) + "\n"
-
-
-def python_function(solved: Solved, values: Sequence[Any]) -> Callable[..., Any]:
-    """The same as a function of Python."""
-    return function_of(python_source(solved, values))
-
-
-def function_of(source: str) -> Callable[..., Any]:
-    """What such source code says."""
-    names: dict[str, Any] = dict(MATH)
-    exec(compile(source, "<equations>", "exec"), names)
-    made: Callable[..., Any] = names["evaluate"]
-    return made

@@ -22,10 +22,10 @@ import sympy
 
 from coordinator.equations.runge_kutta import STAGES, TIMES, WEIGHTS
 from coordinator.equations.solved import Solved
-from coordinator.equations.source import function_of, python_source
+from coordinator.equations.source import python_source
 from modular.blocks import like, shaped
 from modular.elements import Array
-from modular.kernel import kernel
+from modular.formula import Formula, evaluate
 from modular.lane_rows import fetch, store
 from modular.lanes import LANES, lanes
 from modular.loop import NO_FAILED_ROW, Loop
@@ -195,11 +195,11 @@ def tangent_loop(within: Any, at_the_end: Any) -> Loop:
                     dx[i] = dq[i] + h * dxi
                     du[i] = dv[i] + h * dui
                 if s < STAGES:
-                    within(t + TIMES[s] * h, x, u, p, p, dx, du, dp, found)
+                    evaluate(within, t + TIMES[s] * h, x, u, p, p, dx, du, dp, found)
                     for i in range(n):
                         kq[s, i], kv[s, i] = u[i], found[i]
                         kdq[s, i], kdv[s, i] = du[i], found[n + i]
-            at_the_end(t + h, q_end, v_end, p, p, dx, du, dp, ended)
+            evaluate(at_the_end, t + h, q_end, v_end, p, p, dx, du, dp, ended)
             for i in range(n):
                 dq[i] = ended[i]
                 dv[i] = ended[n + i]
@@ -215,4 +215,4 @@ def tangent_loop(within: Any, at_the_end: Any) -> Loop:
 @functools.lru_cache(maxsize=8)
 def compiled_tangents(within: str, at_the_end: str) -> Loop:
     """The loop of some formulas."""
-    return tangent_loop(kernel(function_of(within)), kernel(function_of(at_the_end)))
+    return tangent_loop(Formula(within), Formula(at_the_end))
