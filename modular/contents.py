@@ -34,7 +34,7 @@ from numba.core.extending import _Intrinsic
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
-from modular.instructions import digest_of, of_code, of_number, words_of
+from modular.instructions import constant_words_of, digest_of, of_code, of_number, words_of
 from modular.libraries import found_by_name, is_in_a_library, is_library, is_library_function, top
 from modular.own_packages import is_own_source
 from modular.reach import WHOLE, Indescribable, around, codes_behind, contents_of_module, names
@@ -229,10 +229,11 @@ class _Description:
             return digest_of("library", name.encode(), *map(self.of, held), *self._overloads(function))
         if function.__module__ in GENERATORS:  # known with its whole module, but for what it was given
             found = list(around(function))
+            self.words |= constant_words_of(function.__code__)  # its attributes are those of what makes code
         else:
             self.lasting = self.lasting and is_own_source(function.__code__.co_filename)
             found = list(names(function))
-        self.words |= words_of(function.__code__)
+            self.words |= words_of(function.__code__)
         parts = [of_code(function.__code__), self.of(function.__defaults__), self.of(function.__kwdefaults__)]
         parts += [self.of(_given_to(function)), self.of(_signature_of(function))] if vars(function) else []
         for word, value in found:

@@ -6,6 +6,7 @@ import dis
 import functools
 import hashlib
 import struct
+import sys
 from collections.abc import Iterable, Iterator
 from types import CodeType
 from typing import Any
@@ -22,6 +23,13 @@ def digest_of(kind: str, *parts: bytes) -> bytes:
 LOAD_GLOBAL, LOAD_NAME, STORE_NAME, EXTENDED = (
     dis.opmap[name] for name in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_NAME", "EXTENDED_ARG")
 )
+OF_NAMES = frozenset(dis.hasname)
+FLAGS = {
+    "LOAD_GLOBAL": 1,
+    "LOAD_ATTR": 1 if sys.version_info >= (3, 12) else 0,
+    "LOAD_SUPER_ATTR": 2,
+}  # bits after the name
+BITS = {dis.opmap[name]: bits for name, bits in FLAGS.items() if name in dis.opmap}
 CONSTANTS = frozenset(dis.hasconst)
 
 
@@ -65,7 +73,7 @@ def of_constant(value: Any) -> bytes:
 def globals_of(code: CodeType) -> frozenset[str]:
     """Names that a function, or the body of a class in it, looks up in its module."""
     return frozenset(
-        code.co_names[place >> (operation == LOAD_GLOBAL)]
+        code.co_names[place >> BITS[LOAD_GLOBAL]]
         for _, operation, place in instructions(code)
         if operation in (LOAD_GLOBAL, LOAD_NAME)
     )
@@ -74,10 +82,22 @@ def globals_of(code: CodeType) -> frozenset[str]:
 @functools.cache
 def words_of(code: CodeType) -> frozenset[str]:
     """Names of attributes, and words among its constants."""
-    found = set(code.co_names)
+    attributes = {
+        each.co_names[place >> BITS.get(operation, 0)]
+        for each in codes(code)
+        for _, operation, place in instructions(each)
+        if operation in OF_NAMES and operation not in (LOAD_GLOBAL, LOAD_NAME)
+    }
+    return constant_words_of(code) | attributes
+
+
+@functools.cache
+def constant_words_of(code: CodeType) -> frozenset[str]:
+    """Words among the constants of a function."""
+    found: set[str] = set()
     for value in code.co_consts:
         if isinstance(value, CodeType):
-            found |= words_of(value)
+            found |= constant_words_of(value)
         elif isinstance(value, (tuple, frozenset)):
             found.update(word for word in _flat(value) if isinstance(word, str))
         elif isinstance(value, str):

@@ -33,6 +33,9 @@ SPARE_NUMBERS = 4  # numbers behind the last row: four rows are read four number
 class Table:
     """Columns with names, and the compiled loops that work on them; a subclass declares both once."""
 
+    untold: ClassVar[
+        tuple[str, ...]
+    ] = ()  # columns of whose rows loops do not know how long they are: they share machine code
     most_fields: ClassVar[int] = 48
     pointing: ClassVar[tuple[str, ...]] = ()  # columns that hold rows of the table of elements
     constant: ClassVar[tuple[str, ...]] = ()  # columns that no loop writes to
@@ -80,8 +83,11 @@ class Table:
         """How loops see it."""
         if self._view is None:
             refuse_former_names(type(self), self.loops)
-            self._view = view_of(tuple(self._fields))
+            self._view = view_of(tuple(self._shown(*field) for field in self._fields))
         return self._view
+
+    def _shown(self, name: str, rows: bool, dtype: str, shape: tuple[int, ...]) -> Field:
+        return name, rows, dtype, (0, *shape[1:]) if name in self.untold else shape
 
     def column(self, name: str, *shape: int, dtype: Any = np.float64, listed: bool = False) -> None:
         """Declare an array with one row per component; `listed`: the first size of its rows may grow (`widen`)."""

@@ -22,6 +22,7 @@ from modular.compliant import CompliantRows, spare_implicit_rows, write_geometry
 from modular.demand_sharing import growth, request_demand_rows
 from modular.elements import GAIN_STEP, Array, Elements, Indices
 from modular.errors import ModelError
+from modular.flat_rows import width_of
 from modular.force import Force
 from modular.forces import ForceStack, turned_between
 from modular.joint import JointForm, point_marks, unit
@@ -143,6 +144,7 @@ class AlongCoordinates(ForceStack):
     """Such forces, one row each; a subclass says by its loop what they exert."""
 
     remembered: ClassVar[tuple[str, ...]] = ("drawn", "kept", "tried")
+    untold: ClassVar[tuple[str, ...]] = ("kept", "tried")
     recorded: ClassVar[tuple[str, ...]] = ("kept",)
     axis: Array  # in the plane, along which a way is measured, (n, d)
     frame: Array  # whether it has been looked at, where it stood then, and in the plane the angle from a line of its first side
@@ -421,7 +423,7 @@ def commit(start: int, stop: int, forces: View) -> None:
         forces.ledger[n, DISSIPATED] += tried[SPENT]
         tried[SPENT] = 0.0  # a tick may be booked in parts
         close(forces.ledger[n])
-        for k in range(kept.shape[0]):
+        for k in range(width_of(forces.kept)):
             kept[k] = tried[k]
 
 
