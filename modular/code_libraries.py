@@ -7,6 +7,7 @@ others call are built into those; nobody ever runs them by themselves, so of the
 from __future__ import annotations
 
 import weakref
+from collections.abc import Mapping
 from types import CodeType
 from typing import Any, Self
 
@@ -34,7 +35,32 @@ def _name(found: Any) -> str:
 
 
 class Whole(JITCodeLibrary):  # type: ignore[misc]
-    """A library that is improved as a whole, with all that was built into it; not function by function before."""
+    """A library that is improved as a whole, with all that was built into it; not function by function before.
+
+    What it jumps to has been improved by itself, and comes in when that is done.
+    """
+
+    def __init__(self, codegen: Any, name: str) -> None:
+        super().__init__(codegen, name)
+        self.jumped_to: dict[str, Apart] = {}  # by the names of their functions; none before those that it jumps to itself
+
+    def add_linking_library(self, library: Any) -> None:
+        """Build another one into this one, or leave it to be jumped to."""
+        if isinstance(library, Whole):
+            library._ensure_finalized()
+            self.jumped_to |= library.jumped_to
+        if isinstance(library, Apart):
+            self.jumped_to[library.name] = library
+        else:
+            super().add_linking_library(library)
+
+    def _optimize_final_module(self) -> None:
+        super()._optimize_final_module()
+        self._bring_what_is_jumped_to()
+
+    def _bring_what_is_jumped_to(self) -> None:
+        for library in reversed(self.jumped_to.values()):  # callers first: what nobody needs yet is left behind
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
@@ -51,6 +77,11 @@ class Whole(JITCodeLibrary):  # type: ignore[misc]
 class Linkable(Whole):
     """A library for others to build into theirs; it is never run."""
 
+    form = "bitcode"
+
+    def _bring_what_is_jumped_to(self) -> None:
+        """Left to whoever is run."""
+
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
         self._final_module._CPUCodeLibrary__library = weakref.proxy(self)
@@ -61,10 +92,11 @@ class Linkable(Whole):
         self._finalized = True
 
     @classmethod
-    def of(cls, codegen: Any, name: str, bitcode: bytes) -> Self:
+    def of(cls, codegen: Any, name: str, bitcode: bytes, jumped_to: Mapping[str, bytes]) -> Self:
         """The library that was taken apart."""
         self = cls(codegen, name)
         self._final_module = llvm.parse_bitcode(bitcode)
+        self.jumped_to = {symbol: Apart.of(codegen, symbol, part, {}) for symbol, part in jumped_to.items()}
         self._finalize_final_module()
         return self
 
@@ -77,9 +109,10 @@ class Linkable(Whole):
         """Whoever asks wants to set the environment of machine code, and there is none."""
         return self
 
-    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
-        """What can be kept of it."""
-        return self.name, "bitcode", self._final_module.as_bitcode()
+    def serialize_using_object_code(self) -> tuple[str, str, bytes, dict[str, bytes]]:
+        """What can be kept of it, with all that it jumps to."""
+        jumped_to = {symbol: other._final_module.as_bitcode() for symbol, other in self.jumped_to.items()}
+        return self.name, self.form, self._final_module.as_bitcode(), jumped_to
 
     def set_env(self, name: str, environment: Any) -> None:
         """Left to the library that this one is built into."""
@@ -88,11 +121,17 @@ class Linkable(Whole):
 class Apart(Linkable):
     """The same of what its callers jump to: long kernels that several places call."""
 
+    form = "apart"
+
     def _finalize_final_module(self) -> None:
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage == llvm.Linkage.external:
                 function.add_function_attribute("noinline")
+                self._name = function.name  # by which it is jumped to
         super()._finalize_final_module()
+
+
+FORMS = {library.form: library for library in (Linkable, Apart)}
 
 
 class WholeCompiler(Compiler):  # type: ignore[misc]

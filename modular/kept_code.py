@@ -23,7 +23,7 @@ from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from modular.claims import Claims
-from modular.code_libraries import Linkable
+from modular.code_libraries import FORMS
 from modular.contents import contents, contents_of_types
 from modular.kernel_store import SUFFIX, KernelStore
 from modular.object_code import address_in, packed
@@ -159,7 +159,7 @@ class Portable(CompileResultCacheImpl):  # type: ignore[misc]
     def rebuild(self, context: Any, parts: Any) -> Any:
         """Put it together, where what it calls can be found."""
         needed, parts = parts
-        if parts[0][1] == "bitcode":
+        if parts[0][1] in FORMS:
             return self._rebuild_linkable(context, *parts)
         if needed:
             rtsys.initialize(context)  # arrays and their memory
@@ -171,7 +171,8 @@ class Portable(CompileResultCacheImpl):  # type: ignore[misc]
         self, context: Any, library: Any, description: Any, environment: Any, signature: Any, *parts: Any
     ) -> Any:
         """The same of what only others call: nothing of it is run."""
-        built = Linkable.of(context.codegen(), library[0], library[2])
+        name, form, bitcode, jumped_to = library
+        built = FORMS[form].of(context.codegen(), name, bitcode, jumped_to)
         objectmode, lifted, annotation, reload, environments = parts
         return CompileResult(
             target_context=context, typing_context=context.typing_context, library=built, environment=environment,

@@ -39,7 +39,7 @@ SWEEPS_TOLERANCE = 1e-8  # of the fastest approach: changes so small are none
 COMPLIANCE = 1e-4  # of how a point answers, against changes of what it carries: what statics leaves open stays as it is
 
 
-@kernel
+@kernel(apart=True)
 def carry_together(contacts: View, start: int, stop: int, elements: View, linked: bool) -> None:
     """All that touches, group by group; `linked`: it is known who has bodies in common."""
     touching = False
@@ -363,7 +363,7 @@ def start_from_before(contacts: View, many: int) -> float:
     return fastest
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def note_jolts(contacts: View, many: int) -> None:
     """What has begun in this tick, and brings more than what is slow, is over in the next, as a blow is: nobody counts on it.
 

@@ -39,7 +39,7 @@ new_rub = workspace(
 )  # fmt: skip
 
 
-@kernel
+@kernel(apart=True)
 def rub_across(pair: Pair, patch: Patch, rub: Rub) -> None:
     """What friction does to both shapes, and what it asks of the step."""
     axes_across(patch.normal, pair.flat, rub.t)

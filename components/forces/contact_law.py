@@ -92,7 +92,7 @@ def sides_of(contacts: View, n: int) -> Any:
     return 1, contacts.second[n], contacts.first[n]
 
 
-@kernel
+@kernel(apart=True)
 def exert_one(contacts: View, elements: View, n: int, patch: Patch, given: bool) -> None:
     """A tick of one contact; `given`: once more, with blows that were found together with those of others.
 
@@ -222,7 +222,7 @@ def strike_together_loop(start: int, stop: int, contacts: View, elements: View) 
     return NO_FAILED_ROW
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def strike_group(contacts: View, elements: View, group: int, patch: Patch, many: int) -> int:
     """All blows of contacts that hang together, one after the other; with others they have nothing to do, not even in time.
 
@@ -316,7 +316,7 @@ def look_from_afar(contacts: View, elements: View, n: int) -> None:
     meeting.taken = FROM_AFAR
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def tell_others(
     contacts: View, elements: View, striking: int, patch: Patch, time: float, many: int, paying: bool
 ) -> int:
@@ -359,7 +359,7 @@ def repeat(pair: Pair, event: bool) -> None:
     pair.takes = pair.now.taken if event else pair.before.taken
 
 
-@kernel
+@kernel(apart=True)
 def play_tick(contacts: View, elements: View, n: int, pair: Pair, patch: Patch) -> None:
     """One tick of one pair, from where both shapes are and how they move."""
     before = pair.before

@@ -114,7 +114,7 @@ def choose_payers(contacts: View, which: int, many: int) -> int:
     return chosen
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def choose_together(contacts: View, n: int, time: float) -> int:
     """Contacts that strike at this time with this one, over bodies that they share; so many stand in `cluster`."""
     choose_points(contacts, n, time)
@@ -136,7 +136,7 @@ def choose_together(contacts: View, n: int, time: float) -> int:
     return many
 
 
-@kernel
+@kernel(apart=True)
 def part_together(contacts: View, many: int, time: float) -> None:
     """Impulses with which all chosen points part as they should, none pulls (projected Gauss-Seidel); then those of friction.
 
@@ -297,7 +297,7 @@ def next_time(meeting: Workspace, time: float) -> float:
     return first
 
 
-@kernel
+@kernel(apart=True)
 def limit_together(contacts: View, many: int, time: float) -> None:
     """No more of the blows of an instant than takes energy, as a whole and in the part that acts now.
 
