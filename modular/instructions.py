@@ -73,7 +73,7 @@ def of_constant(value: Any) -> bytes:
 def globals_of(code: CodeType) -> frozenset[str]:
     """Names that a function, or the body of a class in it, looks up in its module."""
     return frozenset(
-        code.co_names[place >> BITS[LOAD_GLOBAL]]
+        code.co_names[place >> BITS.get(operation, 0)]
         for _, operation, place in instructions(code)
         if operation in (LOAD_GLOBAL, LOAD_NAME)
     )
