@@ -111,6 +111,16 @@ def like(context: Any, pattern: types.Type) -> Any:
     return kind(pattern), generate
 
 
+@intrinsic
+def lanes_of(context: Any, number: types.Type) -> Any:
+    """As many lanes as are asked for, not cleared; to be asked for once, where a loop begins."""
+
+    def generate(_: Any, builder: Any, kinds: Any, values: Any) -> Any:
+        return builder.alloca(VECTOR, size=values[0])
+
+    return BlockType(lanes, (0,))(types.int64), generate
+
+
 # --- indexing ------------------------------------------------------------------------------------------------------
 
 

@@ -23,7 +23,9 @@ from numba.extending import intrinsic, models, register_model, typeof_impl
 
 import modular.lane_functions  # formulas may ask for sines of lanes  # noqa: F401
 from modular.blocks import BlockType
-from modular.lanes import NUMBER, WHOLE, lanes, spread, types
+from modular.lanes import NUMBER, SMALL, VECTOR, WHOLE, lanes, spread, types
+from modular.loop import AtAddress
+from modular.memory import BYTE
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {name: getattr(math, name) for name in ("sin", "cos", "exp", "tanh", "atan2", "sqrt")} | {"rint": np.rint}
@@ -88,6 +90,34 @@ def evaluate(context: Any, formula: types.Type, *arguments: types.Type) -> Any:
         return inner.get_dummy_value()
 
     return types.none(formula, types.StarArgTuple(arguments)), generate
+
+
+NUMBERS = BlockType(lanes, (0,))  # lanes of which nobody asks how many there are
+
+
+class CompiledFormula:
+    """A formula of lanes, compiled by itself; `function` evaluates it with a number and with arrays of lanes."""
+
+    def __init__(self, function: Callable[..., int]) -> None:
+        arrays = function.__code__.co_argcount - 1
+        self._code = AtAddress(function)  # its machine code lives as long as this
+        self.address = self._code.find((types.float64, *[NUMBERS] * arrays))
+
+
+@intrinsic
+def jump(context: Any, address: types.Type, number: types.Type, *arrays: types.Type) -> Any:
+    """Evaluate a compiled formula by its address."""
+    wanted = [types.float64, *[NUMBERS] * len(arrays)]
+
+    def generate(inner: Any, builder: Any, kinds: Any, values: Any) -> Any:
+        none, pointers = BYTE.as_pointer().as_pointer(), [VECTOR.as_pointer()] * len(arrays)
+        kind = ir.FunctionType(SMALL, [WHOLE.as_pointer(), none, NUMBER, *pointers])
+        result = cgutils.alloca_once(builder, WHOLE)
+        function = builder.inttoptr(values[0], kind.as_pointer())
+        builder.call(function, [result, ir.Constant(none, None), values[1], *cgutils.unpack_tuple(builder, values[2])])
+        return inner.get_dummy_value()
+
+    return types.none(types.int64, wanted[0], types.StarArgTuple(wanted[1:])), generate
 
 
 Value = tuple[Any, Any]  # its type, and where LLVM has it

@@ -126,15 +126,30 @@ def fetch_slot(
 
 
 @intrinsic
+def fetch_item(context: Any, rows: types.Type, item: types.Type, n: types.Type, stop: types.Type) -> Any:
+    """One item of each of the rows n to n + 3, as lanes."""
+
+    def generate(inner: Any, builder: Any, kinds: Any, values: Any) -> Any:
+        pointers = _fetched(inner, builder, kinds.args[0], values[0], values[2], values[3], [values[1]])
+        return _side_by_side(builder, pointers)
+
+    return lanes(rows, types.int64, types.int64, types.int64), generate
+
+
+def _side_by_side(builder: Any, places: Sequence[Any]) -> Any:
+    value = ir.Constant(VECTOR, ir.Undefined)
+    for k, place in enumerate(places):
+        value = builder.insert_element(value, builder.load(place), index(k))
+    return value
+
+
+@intrinsic
 def fetch_one(context: Any, rows: types.Type, n: types.Type, stop: types.Type) -> Any:
     """Rows n to n + 3 of a column of plain numbers, as lanes."""
 
     def generate(inner: Any, builder: Any, kinds: Any, values: Any) -> Any:
         pointers = _fetched(inner, builder, kinds.args[0], values[0], values[1], values[2], ())
-        value = ir.Constant(VECTOR, ir.Undefined)
-        for k, place in enumerate(pointers):
-            value = builder.insert_element(value, builder.load(place), index(k))
-        return value
+        return _side_by_side(builder, pointers)
 
     return lanes(rows, types.int64, types.int64), generate
 

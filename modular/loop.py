@@ -30,14 +30,39 @@ if TYPE_CHECKING:
 NO_FAILED_ROW = -1  # what a loop returns where nothing went wrong
 
 
-class Loop:
-    """A compiled loop; one machine code per layout of the tables."""
+class AtAddress:
+    """A function that is called by the address of its machine code."""
 
     def __init__(self, function: Callable[..., int]) -> None:
         self.dispatcher: Any = BareDispatcher(function)
         self.kept = KeptLoop(stores, function, self.dispatcher.targetoptions) if has_file(function) else None
         if self.kept is not None:
             self.dispatcher._cache = self.kept
+
+    def find(self, signature: tuple[types.Type, ...]) -> int:
+        """Where its machine code for such arguments lies, kept or made now."""
+        found = self._kept(signature)
+        return self._make(signature) if found is None else found
+
+    def _make(self, signature: tuple[types.Type, ...]) -> int:
+        """Machine code made now and kept; where it lies."""
+        if self.kept is not None and self.kept.made_meanwhile(signature, self.dispatcher.targetctx.codegen()):
+            found = self._kept(signature)
+            if found is not None:
+                return found
+        self.dispatcher.compile(signature)
+        compiled = self.dispatcher.overloads[signature]
+        return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+
+    def _kept(self, signature: tuple[types.Type, ...]) -> int | None:
+        return self.kept.address(signature, self.dispatcher.targetctx) if self.kept is not None else None
+
+
+class Loop(AtAddress):
+    """A compiled loop; one machine code per layout of the tables."""
+
+    def __init__(self, function: Callable[..., int]) -> None:
+        super().__init__(function)
         self.__name__, self.__module__, self.__doc__ = function.__name__, function.__module__, function.__doc__
         self._addresses: dict[tuple[int, int], int] = {}
 
@@ -74,15 +99,7 @@ class Loop:
 
     def compile(self, stack: ViewType, elements: ViewType) -> int:
         """Machine code for this layout, made now and kept; where it lies."""
-        stack, elements = self._asked(stack, elements)
-        signature = (types.int64, types.int64, stack, elements)
-        if self.kept is not None and self.kept.made_meanwhile(signature, self.dispatcher.targetctx.codegen()):
-            found = self._kept(signature)
-            if found is not None:
-                return found
-        self.dispatcher.compile(signature)
-        compiled = self.dispatcher.overloads[signature]
-        return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+        return self._make((types.int64, types.int64, *self._asked(stack, elements)))
 
     def _asked(self, stack: ViewType, elements: ViewType) -> tuple[ViewType, ViewType]:
         """What of a layout it asks for: layouts that differ elsewhere share its machine code."""
@@ -96,9 +113,6 @@ class Loop:
             pool.claim(self.job(stack, elements))
             found = self._kept(signature)
         return self.compile(stack, elements) if found is None else found
-
-    def _kept(self, signature: Any) -> int | None:
-        return self.kept.address(signature, self.dispatcher.targetctx) if self.kept is not None else None
 
     def __reduce__(self) -> str:
         """A loop is known by its name; whoever copies a stack shares its loops."""

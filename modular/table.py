@@ -152,7 +152,8 @@ class Table:
         place = self._places[name]
         self.__dict__[name] = array
         self._sheet[2 * place] = array.ctypes.data
-        self._sheet[2 * place + 1] = array.strides[0] // array.itemsize
+        # rows of nothing are nothing apart, whatever numpy says of them
+        self._sheet[2 * place + 1] = array.strides[0] // array.itemsize if math.prod(array.shape[1:]) else 0
         self._bytes[place] = array[:1].nbytes if name in self._columns else 0
 
     def clear(self, first: int, last: int) -> None:

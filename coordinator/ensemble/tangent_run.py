@@ -19,7 +19,7 @@ import numpy as np
 from coordinator.couplings.centralized.solver import State
 from coordinator.equations.common_formulas import CommonFormulas
 from coordinator.equations.formulas import Formulas, StepObserver
-from coordinator.equations.tangents import Directions
+from coordinator.equations.tangents import Directions, tangent_loop
 from coordinator.simulation import Simulation
 from coordinator.system import System
 from modular.assembly import Assembly
@@ -182,8 +182,7 @@ class _Along:
     def configured(self, system: System, common: CommonFormulas) -> None:
         """New formulas, new code."""
         written, count = common.written, len(self.beginning.steps)
-        self.loop = common.code.tangents
-        self.table = Directions(count, len(written.coordinates), len(written.parameters))
+        self.table = Directions(count, len(written.coordinates), len(written.parameters), common.code.tangents)
         self.table.parameters[:] = common.motions.parameters[0]
         for k, one in enumerate(written.parameters):
             self.table.changes[:count, k] = self.beginning.changes.get(one.name, 0.0)
@@ -230,7 +229,7 @@ class _Along:
         table.q_end[:n], table.v_end[:n] = after.q, after.v
         table.dq[:n], table.dv[:n], table.da[:n] = tangents
         table.time, table.step = time, h
-        self.loop(table, system.elements, 0, n)
+        tangent_loop(table, system.elements, 0, n)
         return {"dq": table.dq[:n].copy(), "dv": table.dv[:n].copy(), "da": table.da[:n].copy()}
 
     def _keep(self, tick: int, found: Mapping[str, Array]) -> None:

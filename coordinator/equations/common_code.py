@@ -11,17 +11,15 @@ import numpy as np
 
 from coordinator.equations.ledgers import powers_of
 from coordinator.equations.one_of_many import Model, first_of
-from coordinator.equations.runge_kutta import stepping_loop
+from coordinator.equations.runge_kutta import StepFormulas, compiled
 from coordinator.equations.smallest import corrections_of_place, corrections_of_velocity
 from coordinator.equations.solved import Solved
 from coordinator.equations.source import python_source
-from coordinator.equations.tangents import Tangents, compiled_tangents
+from coordinator.equations.tangents import TangentFormulas, Tangents, compiled_tangents
 from coordinator.equations.writing import write_running
 from coordinator.equations.written import Held, Motion, Written
 from coordinator.system import System
 from modular.errors import ModelError
-from modular.formula import Formula
-from modular.loop import Loop
 
 Content = tuple[Any, ...]
 
@@ -62,7 +60,7 @@ class Code:
     shared: list[Any]  # of rows that follow from others
     powers: dict[Any, Any]
     functions: tuple[tuple[Any, Any], ...]  # rates, corrections of places and of rates
-    loop: Loop
+    formulas: StepFormulas
 
     @classmethod
     def of(cls, system: System, model: Model, whole: frozenset[str], shown: Sequence[int]) -> Self:
@@ -83,12 +81,12 @@ class Code:
         powers = powers_of(solved)
         every = [*solved.accelerations, *solved.multipliers, *solved.guards, *shared, *powers.values()]
         functions = ((solved, every), (place, moved), (pace, paced))
-        loop = _compiled(*(python_source(one, values) for one, values in functions))
-        return cls(written, solved, shared, powers, functions, loop)
+        formulas = _compiled(*(python_source(one, values) for one, values in functions))
+        return cls(written, solved, shared, powers, functions, formulas)
 
     @functools.cached_property
-    def tangents(self) -> Loop:
-        """The loop of its tangents, written where somebody asks."""
+    def tangents(self) -> TangentFormulas:
+        """Those of its tangents, written where somebody asks."""
         tangents = Tangents(self.solved)
         return compiled_tangents(tangents.within(), tangents.at_the_end())
 
@@ -105,6 +103,6 @@ def _refuse(written: Any, system: System) -> None:
 
 
 @functools.lru_cache(maxsize=8)
-def _compiled(rates: str, place: str, pace: str) -> Loop:
-    """The loop of some formulas; models with the same formulas have the same."""
-    return stepping_loop(*map(Formula, (rates, place, pace)))
+def _compiled(rates: str, place: str, pace: str) -> StepFormulas:
+    """Machine code of some formulas; models with the same formulas have the same."""
+    return StepFormulas(*map(compiled, (rates, place, pace)))

@@ -77,7 +77,7 @@ class CommonFormulas:
         """Take the code, lay out the numbers of all models, and hold it against their tables."""
         self.code, self._inherited = code, inherited
         self.written, self.solved, self.shared, self.powers = code.written, code.solved, code.shared, code.powers
-        self.functions, self._loop = code.functions, code.loop
+        self.functions = code.functions
         if inherited:
             self._compare(self.models[0])
         self._lay(self.models)
@@ -114,7 +114,7 @@ class CommonFormulas:
             len(self.shared),
             len(self.powers),
         )
-        self.motions = Motions(len(models), sizes)
+        self.motions = Motions(len(models), sizes, self.code.formulas)
         self.turned = list(self._turned(models, order))
         self._fill(models, order)
 
@@ -272,15 +272,15 @@ class CommonFormulas:
 
     def step(self, time: float, h: float) -> None:
         """All models by one step."""
-        self.motions.run(self._loop, self.system.elements, time, h)
+        self.motions.run(self.system.elements, time, h)
 
     def step_of(self, k: int, time: float, h: float) -> None:
         """One model by a step of its own, or no more than what holds where it stands."""
-        self.motions.run(self._loop, self.system.elements, time, h, k)
+        self.motions.run(self.system.elements, time, h, k)
 
     def rest(self, time: float) -> None:
         """What holds where all stand."""
-        self.motions.run(self._loop, self.system.elements, time, 0.0)
+        self.motions.run(self.system.elements, time, 0.0)
 
     def scales(self) -> dict[str, Array]:
         """What was taken from where models stood when their formulas were written, for checkpoints."""

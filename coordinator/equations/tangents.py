@@ -16,19 +16,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 import sympy
 
-from coordinator.equations.runge_kutta import STAGES, TIMES, WEIGHTS
+from coordinator.equations.runge_kutta import STAGES, TIMES, WEIGHTS, take, tell
 from coordinator.equations.solved import Solved
 from coordinator.equations.source import python_source
-from modular.blocks import like, shaped
+from modular.blocks import lanes_of
 from modular.elements import Array
-from modular.formula import Formula, evaluate
-from modular.lane_rows import fetch, store
-from modular.lanes import LANES, lanes
-from modular.loop import NO_FAILED_ROW, Loop
+from modular.formula import CompiledFormula, Formula, evaluate, jump
+from modular.lanes import LANES
+from modular.loop import NO_FAILED_ROW, loop
 from modular.table import Table
 from modular.views import View
 
@@ -121,9 +121,19 @@ class _Differential:
         return self.solved.name(total)
 
 
+class TangentFormulas(NamedTuple):
+    """What a step of tangents evaluates, compiled."""
+
+    within: CompiledFormula  # accelerations, and what they change by
+    at_the_end: CompiledFormula  # tangents on those of the constraints
+
+
 class Directions(Table):
     """One row per direction: the motion before and after a step, and tangents."""
 
+    untold: ClassVar[tuple[str, ...]] = (
+        "q", "v", "a", "q_end", "v_end", "dq", "dv", "da", "parameters", "changes",
+    )  # fmt: skip
     q: Array
     v: Array
     a: Array
@@ -136,8 +146,11 @@ class Directions(Table):
     changes: Array  # of parameters
     time: float
     step: float
+    sizes: Array  # coordinates, parameters
+    within: int  # where machine code of formulas lies
+    at_the_end: int
 
-    def __init__(self, count: int, coordinates: int, parameters: int) -> None:
+    def __init__(self, count: int, coordinates: int, parameters: int, formulas: TangentFormulas) -> None:
         super().__init__(count)
         for name in ("q", "v", "a", "q_end", "v_end", "dq", "dv", "da"):
             self.column(name, coordinates)
@@ -145,74 +158,73 @@ class Directions(Table):
         self.column("changes", parameters)
         self.fixed("time")
         self.fixed("step")
+        self.fixed("sizes", 2, dtype=np.int64)
+        self.sizes[:] = coordinates, parameters
+        self.formulas = formulas
+        for name, one in zip(TangentFormulas._fields, formulas, strict=True):
+            self.fixed(name, dtype=np.int64)
+            setattr(self, name, one.address)
 
 
-def _room(motions: Any) -> list[tuple[int, ...]]:
-    (n,) = motions.shape_of("q")
-    stages = [(STAGES, n)] * 4
-    return [*stages, (n,), (n,), (n,), (n,), (2 * n,), (4 * n,)]
-
-
-room_of = shaped(lanes, _room)
-
-
-def tangent_loop(within: Any, at_the_end: Any) -> Loop:
-    """A step of tangents, or with a step of nothing what holds where all stands."""
-
-    def step_loop(start: int, stop: int, motions: View, elements: View) -> int:
-        q, v, a, p = like(motions.q), like(motions.v), like(motions.a), like(motions.parameters)
-        dq, dv, da, dp = like(motions.dq), like(motions.dv), like(motions.da), like(motions.changes)
-        q_end, v_end = like(motions.q_end), like(motions.v_end)
-        kq, kv, kdq, kdv, x, u, dx, du, found, ended = room_of(motions)
-        n = q.shape[0]
-        t, h = motions.time, motions.step
-        for k in range(start, stop, LANES):
-            fetch(motions.q, k, stop, q)
-            fetch(motions.v, k, stop, v)
-            fetch(motions.a, k, stop, a)
-            fetch(motions.q_end, k, stop, q_end)
-            fetch(motions.v_end, k, stop, v_end)
-            fetch(motions.dq, k, stop, dq)
-            fetch(motions.dv, k, stop, dv)
-            fetch(motions.da, k, stop, da)
-            fetch(motions.parameters, k, stop, p)
-            fetch(motions.changes, k, stop, dp)
+@loop
+def tangent_loop(start: int, stop: int, motions: View, elements: View) -> int:
+    """A step of tangents, or with a step of nothing what holds where all stands; stages stand one behind the other."""
+    n, parameters = motions.sizes[0], motions.sizes[1]
+    q, v, p, dq, dv, dp = lanes_of(n), lanes_of(n), lanes_of(parameters), lanes_of(n), lanes_of(n), lanes_of(parameters)
+    q_end, v_end, x, u, dx, du = lanes_of(n), lanes_of(n), lanes_of(n), lanes_of(n), lanes_of(n), lanes_of(n)
+    kq, kv, kdq, kdv = lanes_of(STAGES * n), lanes_of(STAGES * n), lanes_of(STAGES * n), lanes_of(STAGES * n)
+    found, ended = lanes_of(2 * n), lanes_of(4 * n)
+    t, h = motions.time, motions.step
+    for k in range(start, stop, LANES):
+        take(motions.q, n, k, stop, q)
+        take(motions.v, n, k, stop, v)
+        take(motions.q_end, n, k, stop, q_end)
+        take(motions.v_end, n, k, stop, v_end)
+        take(motions.dq, n, k, stop, dq)
+        take(motions.dv, n, k, stop, dv)
+        take(motions.parameters, parameters, k, stop, p)
+        take(motions.changes, parameters, k, stop, dp)
+        take(motions.v, n, k, stop, kq)
+        take(motions.a, n, k, stop, kv)
+        take(motions.dv, n, k, stop, kdq)
+        take(motions.da, n, k, stop, kdv)
+        for s in range(1 if h != 0.0 else STAGES, STAGES + 1):
             for i in range(n):
-                kq[0, i], kv[0, i] = v[i], a[i]
-                kdq[0, i], kdv[0, i] = dv[i], da[i]
-            for s in range(1 if h != 0.0 else STAGES, STAGES + 1):
+                xi, ui, dxi, dui = 0.0 * q[i], 0.0 * q[i], 0.0 * q[i], 0.0 * q[i]
+                for j in range(s if h != 0.0 else 0):
+                    weight = WEIGHTS[s, j]
+                    if weight != 0.0:
+                        xi += weight * kq[j * n + i]
+                        ui += weight * kv[j * n + i]
+                        dxi += weight * kdq[j * n + i]
+                        dui += weight * kdv[j * n + i]
+                x[i] = q[i] + h * xi
+                u[i] = v[i] + h * ui
+                dx[i] = dq[i] + h * dxi
+                du[i] = dv[i] + h * dui
+            if s < STAGES:
+                jump(motions.within, t + TIMES[s] * h, x, u, p, dx, du, dp, found)
                 for i in range(n):
-                    xi, ui, dxi, dui = 0.0 * q[i], 0.0 * q[i], 0.0 * q[i], 0.0 * q[i]
-                    for j in range(s if h != 0.0 else 0):
-                        weight = WEIGHTS[s, j]
-                        if weight != 0.0:
-                            xi += weight * kq[j, i]
-                            ui += weight * kv[j, i]
-                            dxi += weight * kdq[j, i]
-                            dui += weight * kdv[j, i]
-                    x[i] = q[i] + h * xi
-                    u[i] = v[i] + h * ui
-                    dx[i] = dq[i] + h * dxi
-                    du[i] = dv[i] + h * dui
-                if s < STAGES:
-                    evaluate(within, t + TIMES[s] * h, x, u, p, p, dx, du, dp, found)
-                    for i in range(n):
-                        kq[s, i], kv[s, i] = u[i], found[i]
-                        kdq[s, i], kdv[s, i] = du[i], found[n + i]
-            evaluate(at_the_end, t + h, q_end, v_end, p, p, dx, du, dp, ended)
-            for i in range(n):
-                dq[i] = ended[i]
-                dv[i] = ended[n + i]
-                da[i] = ended[3 * n + i]
-            store(dq, motions.dq, k, stop)
-            store(dv, motions.dv, k, stop)
-            store(da, motions.da, k, stop)
-        return NO_FAILED_ROW
-
-    return Loop(step_loop)
+                    kq[s * n + i], kv[s * n + i] = u[i], found[i]
+                    kdq[s * n + i], kdv[s * n + i] = du[i], found[n + i]
+        jump(motions.at_the_end, t + h, q_end, v_end, p, dx, du, dp, ended)
+        tell(ended, 0, motions.dq, n, k, stop)
+        tell(ended, n, motions.dv, n, k, stop)
+        tell(ended, 3 * n, motions.da, n, k, stop)
+    return NO_FAILED_ROW
 
 
 @functools.lru_cache(maxsize=8)
-def compiled_tangents(within: str, at_the_end: str) -> Loop:
-    """The loop of some formulas."""
-    return tangent_loop(Formula(within), Formula(at_the_end))
+def compiled_tangents(within: str, at_the_end: str) -> TangentFormulas:
+    """Machine code of some formulas."""
+    return TangentFormulas(_compiled(within), _compiled(at_the_end))
+
+
+def _compiled(source: str) -> CompiledFormula:
+    formula = Formula(source)
+
+    def of_directions(t: float, q: Array, v: Array, p: Array, dq: Array, dv: Array, dp: Array, out: Array) -> int:
+        evaluate(formula, t, q, v, p, p, dq, dv, dp, out)
+        return 0
+
+    return CompiledFormula(of_directions)
