@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+import zoo
+from components.forces.coordinate import AlongCoordinate, request_demand_loop
 from modular.blocks import shaped
+from modular.flat_rows import width_of
 from modular.kernel import kernel
 from modular.lanes import lanes
 from modular.loop import NO_FAILED_ROW, loop
 from modular.table import Table
-from modular.views import view_of
+from modular.views import asked_by, view_of
 
 ROWS = 3
 
@@ -73,6 +76,37 @@ def test_what_computes_shapes_asks_too(wide: int, behind: int):
     table = Sheet(wide=wide, behind=behind)
     measure_loop(table, table, 0, ROWS)
     assert np.all(table.aside == 10.0 * wide + behind)
+
+
+class Untold(Sheet):
+    """Sheets whose loops do not know how wide they are."""
+
+    untold = ("wide",)
+
+
+@loop
+def double_loop(start: int, stop: int, table: Any, elements: Any) -> int:
+    for n in range(start, stop):
+        for k in range(width_of(table.wide)):
+            table.wide[n, k] *= 2.0
+        table.aside[n, 0] = width_of(table.wide)
+    return NO_FAILED_ROW
+
+
+def test_loops_that_are_not_told_how_long_rows_are_share_machine_code_and_find_out():
+    tables = [Untold(wide=wide) for wide in (1, 5, 0)]
+    assert len({double_loop.address(table, table) for table in tables}) == 1
+    for table in tables:
+        before, width = table.wide.copy(), table.wide.shape[1]
+        double_loop(table, table, 0, ROWS)
+        assert np.array_equal(table.wide, 2.0 * before) and np.all(table.aside == width)
+
+
+def test_forces_along_coordinates_ask_a_step_by_one_loop_for_each_measure_and_dimension():
+    forces = [cls.example(d) for cls, d in zoo.FORCES if issubclass(cls, AlongCoordinate)]
+    stacks = [force.new_stack(d) for force in forces for d in (2, 3)]
+    asked = {asked_by(request_demand_loop.dispatcher.py_func, stack.view) for stack in stacks}
+    assert len(asked) == len({(stack.measure.shape, stack.first_side.shape) for stack in stacks}) < len(stacks)
 
 
 def test_a_field_keeps_its_place_and_those_behind_the_last_one_asked_for_are_gone():
