@@ -22,7 +22,7 @@ from modular.kernel import kernel
 NUMBERS_PER_ROW = 7  # numbers of a piece for each row
 
 
-@kernel
+@kernel(apart=True)
 def follow(marker: Any, pieces: Any, time: float, beyond: float, course: Any) -> None:
     """The way of a course from where it began, its rate and its acceleration, (rows, 3 or more).
 

@@ -259,7 +259,7 @@ def unit_of(forces: View) -> int:
     return 1 if forces.measure.shape[0] == ANGLE else 0
 
 
-@kernel
+@kernel(apart=True)
 def measure_coordinate(forces: View, elements: View, n: int, scratch: Any) -> tuple[Any, Any]:
     """The coordinate and its rate; its derivatives on both sides stay in the scratch blocks."""
     a, b, on_a, on_b, way = scratch

@@ -46,7 +46,7 @@ wheels = shaped(types.float64, lambda gravity: [(2 * gravity[0] - 3,) * 2] * 2)
 # --- forces ------------------------------------------------------------------------------------------------------------
 
 
-@kernel
+@kernel(apart=True)
 def collect(bodies: View, elements: View, n: int, q: Array, push: Array, torque: Array) -> None:
     """Forces on the elements become one at the mass centre, a torque in the axes of the body, and one on each mode."""
     turn, _, _ = turns(bodies.gravity)

@@ -125,7 +125,7 @@ def show_places(bodies: View, elements: View, n: int, q: Array) -> None:
             shown[c] = value
 
 
-@kernel
+@kernel(apart=True)
 def show_rates(bodies: View, n: int, q: Array, v: Array, column: View) -> None:
     """Show how fast they are."""
     turn, rate, _ = turns(bodies.gravity)

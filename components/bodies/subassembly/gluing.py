@@ -216,7 +216,7 @@ def find_places(bodies: View, n: int, h: float, q: Array, ahead: Array) -> bool:
     return False
 
 
-@kernel
+@kernel(apart=True)
 def stand(bodies: View, elements: View, n: int, q: Array, v: Array) -> None:
     """Links are placed and move, the mass matrix is factorised, and forces stand as what they are to the speeds."""
     place_links(bodies, n, q)
@@ -235,7 +235,7 @@ def add_pull(bodies: View, n: int, share: float, falling: float, before: Array, 
         after[c] = before[c] + share * (pull + falling * bodies.gravity[c])
 
 
-@kernel
+@kernel(apart=True)
 def show_speeds(bodies: View, n: int, q: Array, v: Array, column: View) -> None:
     """Rates of the coordinates from the speeds, and what elements show of them."""
     write_rates(bodies, n, q, SPEED, v)
@@ -363,7 +363,7 @@ def span(bodies: View, elements: View, n: int) -> int:
     return found
 
 
-@kernel
+@kernel(apart=True)
 def tell(bodies: View, elements: View, n: int, found: int) -> None:
     """The answers of the elements in these directions."""
     basis, row, d = bodies.basis[n], bodies.line[n], bodies.gravity.shape[0]

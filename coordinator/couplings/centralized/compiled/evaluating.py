@@ -73,7 +73,7 @@ def hand_out(step: View, multipliers: Array, scale: float) -> None:
             preload[r] = scale * multipliers[first + r]
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def go(step: View, q: Array, v: Array) -> None:
     """Stand there, and show it."""
     spread(step, q, Q)
@@ -81,7 +81,7 @@ def go(step: View, q: Array, v: Array) -> None:
     play(step, SHOW)
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def evaluate(step: View, elements: View, time: float, a: Array, multipliers: Array) -> None:
     """Q - G^T lambda, M a and phi where the system stands."""
     elements.clock[TIME] = time

@@ -49,7 +49,7 @@ def move(step: View, h: float) -> None:
         step.v[i] = step.v0[i] + h * ((1.0 - gamma) * a0 + gamma * step.a[i])
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def factorise_here(step: View, elements: View, h: float, time: float, multipliers: Array, count: int) -> bool:
     """Factors of the place where the system stands, which is remembered; whether there are any."""
     beta, gamma = 0.25 * (1.0 + step.alpha) ** 2, 0.5 + step.alpha
@@ -69,7 +69,7 @@ def factorise_here(step: View, elements: View, h: float, time: float, multiplier
     return found
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def factors_fit(step: View, elements: View, h: float, count: int) -> bool:
     """Whether there are factors for such a step; those that are remembered are made again where they are not at hand."""
     if step.factored[0] != h:
@@ -104,7 +104,7 @@ def change(step: View, elements: View, scaled: float, scale: Array, x: Array) ->
     return most
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def iterate(step: View, elements: View, h: float, end: float, fresh: bool, count: int) -> bool:
     """Newton's iteration from the first guess, which keeps the acceleration; whether it came to its end."""
     beta, gamma = 0.25 * (1.0 + step.alpha) ** 2, 0.5 + step.alpha

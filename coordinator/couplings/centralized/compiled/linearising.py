@@ -73,7 +73,7 @@ def largest(elements: View, moved: int, count: int) -> Any:
     return most
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def difference_forces(step: View, elements: View, moved: int, factor: float, count: int) -> None:
     """-factor dQ/dx of all forces, by their places or their velocities."""
     h = DIFFERENCE * largest(elements, moved, count)
@@ -104,7 +104,7 @@ def note_reactions(step: View, axes: int, multipliers: Array, slot: int, c: int,
                     step.tangents[at + (k * axes + i) * count * axes] += factor * value
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def difference_joints(step: View, elements: View, multipliers: Array, factor: float) -> None:
     """factor d(J^T lambda)/dx of all joints that are no straight lines."""
     h = STRIDE * step.extent
@@ -144,7 +144,7 @@ def add_member(step: View, m: int, axes: int, work: Array) -> None:
                                 work[place] += factor * step.tangents[number + i * count * axes + c]
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def linearise(step: View, elements: View, weight: float, pace: float, multipliers: Array, count: int) -> bool:
     """M + (1 - alpha) beta h^2 (K + d(G^T lambda)/dq) + (1 - alpha) gamma h D, bordered and factorised; whether it could be.
 

@@ -173,7 +173,7 @@ def fit(step: View, x: Array, y: Array, rest: Array, right: Array) -> None:
         call(step.residual, 0, 1, step.at_rest_factors, step.elements_sheet)
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def settle(step: View, elements: View, time: float, scale: Array, count: int) -> bool:
     """Accelerations into `a` and multipliers into `shown`, where the system stands; whether they were found."""
     x, y, rest = numbers_at(step.at_rest_x), numbers_at(step.at_rest_y), numbers_at(step.at_rest_rest)
@@ -216,7 +216,7 @@ def settle(step: View, elements: View, time: float, scale: Array, count: int) ->
     return finite
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def take_smallest(step: View, scale: Array) -> None:
     """Of all multipliers of the scheme that do the same the smallest: what adds up to nothing would grow from step to step."""
     x, y, rest = numbers_at(step.at_rest_x), numbers_at(step.at_rest_y), numbers_at(step.at_rest_rest)
@@ -228,7 +228,7 @@ def take_smallest(step: View, scale: Array) -> None:
             step.multipliers_found[r] = scale[r] * y[step.rest_row_places[r]]
 
 
-@kernel(written_out=False)
+@kernel(written_out=False, apart=True)
 def show_and_book(step: View, elements: View, h: float) -> None:
     """Let joints and forces act as they do in what was found, and book the step."""
     spread(step, step.a, A)
