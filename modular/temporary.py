@@ -23,9 +23,11 @@ SETTLED_SECONDS = 60.0  # a folder that is younger may be about to be locked
 _held: dict[Path, tuple[int, int | None]] = {}  # who made each, and the open file that holds its lock
 
 
-def folder_for_a_while(prefix: str) -> Path:
-    """A new one that nobody else may enter, in the folder of the system for such; `prefix` is how its name begins."""
-    place = Path(tempfile.gettempdir())
+def folder_for_a_while(prefix: str, place: Path | None = None) -> Path:
+    """A new one that nobody else may enter, in the folder of the system for such or in another; `prefix` is how its name begins,
+    and those of no other kind of folder.
+    """
+    place = Path(tempfile.gettempdir()) if place is None else place
     _remove_left_behind(place, prefix)
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
     _held[folder] = os.getpid(), _locked(folder / LOCK)
@@ -35,13 +37,19 @@ def folder_for_a_while(prefix: str) -> Path:
 @atexit.register
 def remove_all() -> None:
     """Remove those of this process; a process that is to end at once calls it first."""
-    for folder, (owner, lock) in list(_held.items()):
-        if owner != os.getpid():  # a child of a fork: they are its parent's
-            continue
-        del _held[folder]
-        shutil.rmtree(folder, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
+    for folder in list(_held):
+        let_go(folder)
+
+
+def let_go(folder: Path) -> None:
+    """Remove one of this process; in a child of a fork, where it is its parent's, it stays."""
+    owner, lock = _held.get(folder, (None, None))
+    if owner != os.getpid():
+        return
+    del _held[folder]
+    shutil.rmtree(folder, ignore_errors=True)
+    if lock is not None:
+        os.close(lock)
 
 
 def _locked(path: Path) -> int | None:

@@ -14,7 +14,6 @@ on, also the sample of that very tick: it may have been taken anew after an even
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,6 +31,7 @@ from coordinator.record.series import PARTS
 from modular.errors import MemoryShortage, ModelError
 from modular.files import in_place, part_of, remove
 from modular.payload import chunks, unpacked
+from modular.temporary import folder_for_a_while, let_go
 
 
 def segments_as_data(segments: Sequence[Segment]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -147,8 +147,8 @@ class OnDisk:
         place = Path(tempfile.gettempdir())
         if kind_of(place) in IN_MEMORY:
             place = user_cache_path("modular", ensure_exists=True)
-        found = cls(Path(tempfile.mkdtemp(prefix="modular-", dir=place)), lasts=False)
-        weakref.finalize(found, shutil.rmtree, found.folder, ignore_errors=True)  # what is mapped can still be read
+        found = cls(folder_for_a_while("modular-samples-", place), lasts=False)
+        weakref.finalize(found, let_go, found.folder)  # what is mapped can still be read
         return found
 
     def take(self, segment: Segment) -> None:

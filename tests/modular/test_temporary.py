@@ -1,5 +1,7 @@
 """Folders for a while go with their process, however it ends."""
 
+import importlib
+import operator
 import os
 import subprocess
 import sys
@@ -12,7 +14,7 @@ from modular import temporary
 
 MAKES = "from modular.temporary import folder_for_a_while\nprint(folder_for_a_while('modular-tried-'), flush=True)\n"
 needs_locks = pytest.mark.skipif(
-    temporary.fcntl is None, reason="this system has no locks of files that go with a process"
+    not hasattr(temporary, "fcntl"), reason="this system has no locks of files that go with a process"
 )
 
 
@@ -45,6 +47,30 @@ def test_what_a_killed_process_left_behind_is_removed_and_that_of_a_living_one_s
     assert not used.exists()
     temporary.remove_all()
     assert not list(place.glob("modular-tried-*"))
+
+
+@needs_locks
+@pytest.mark.parametrize(
+    ("home", "make", "folder"),
+    [
+        ("coordinator.record.on_disk", "OnDisk.for_a_while", "folder"),
+        ("coordinator.distributed.transports.addresses", "SocketFolder", "_folder"),
+    ],
+)
+def test_samples_and_sockets_of_a_killed_run_are_removed_by_the_next(place, monkeypatch, home, make, folder):
+    monkeypatch.setattr("coordinator.record.on_disk.IN_MEMORY", ())
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"from {home} import *\nown = {make}()\nprint(own.{folder}, flush=True)\ninput()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    left = Path(process.stdout.readline().strip())
+    there = left.parent == place and left.exists()
+    process.kill()
+    process.communicate()
+    own = operator.attrgetter(make)(importlib.import_module(home))()
+    assert there and not left.exists() and Path(getattr(own, folder)).exists()
 
 
 def test_a_worker_whose_parent_is_gone_leaves_nothing(place):

@@ -6,6 +6,7 @@ the serialised state in that file.
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ class Stepped:
         about = read_model_description(file)
         self.two = about.fmiVersion.startswith("2")
         self.references = {one.name: one.valueReference for one in about.modelVariables}
-        self.folder = folder or extract(file)
+        self.folder = folder or extract(file, tempfile.mkdtemp(dir=Path(file).parent))
         token = about.guid if self.two else about.instantiationToken
         make = FMU2Slave if self.two else FMU3Slave
         self.fmu = make(

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import socket
 import stat
-import tempfile
 import weakref
 from pathlib import Path
 
 import zmq
 
 from modular.errors import ModelError
+from modular.temporary import folder_for_a_while, let_go
 
 MAX_PATH_LENGTH = 90  # letters of a path; systems take a hundred and some
 IPC = "ipc://"
@@ -29,8 +28,9 @@ class SocketFolder:
     """A folder for sockets; it goes with whoever has made it."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.mkdtemp(prefix="modular-")  # 0700
-        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        folder = folder_for_a_while("modular-sockets-")
+        self._folder = str(folder)
+        self._remove = weakref.finalize(self, let_go, folder)
 
     @classmethod
     def on_this_machine(cls) -> SocketFolder | None:
