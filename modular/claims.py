@@ -1,17 +1,22 @@
 """Claims: of several processes that lack the same machine code, one makes it and the others wait for it.
 
-Whoever is about to compile leaves an empty file beside where the code will lie, and removes it afterwards. A claim is a courtesy,
-not a lock: one that is older than any kernel takes to compile belongs to somebody who died, and whoever cannot leave one compiles.
+Whoever is about to compile leaves a file with his name beside where the code will lie, and removes it afterwards. A claim is a
+courtesy, not a lock: one whose process is no more is void, one of another machine as soon as it is older than most kernels take to
+compile, and whoever cannot leave one compiles. A slow or busy machine takes as long as it takes: its kernels are made once too.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import time as clock
 from pathlib import Path
 
+import psutil
+
 PATIENCE, LOOK_EVERY = 10.0, 0.01  # [s]
+PATIENCE_WITH_THE_LIVING = 180.0  # [s]
 SUFFIX = ".claim"
 
 
@@ -26,8 +31,9 @@ class Claims:
         place = path.with_name(path.name + SUFFIX)
         while place not in self._places and not path.exists():
             try:
-                os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-                self._places.add(place)
+                with open(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as claim:
+                    self._places.add(place)
+                    claim.write(f"{os.getpid()} {socket.gethostname()}")
             except FileExistsError:
                 if self._is_void(place):
                     place.unlink(missing_ok=True)
@@ -46,6 +52,10 @@ class Claims:
     def _is_void(place: Path) -> bool:
         """Whether nobody can still be at work on it."""
         try:
-            return abs(clock.time() - place.stat().st_mtime) > PATIENCE
+            age = abs(clock.time() - place.stat().st_mtime)
+            process, _, machine = place.read_text(encoding="utf-8").partition(" ")
         except OSError:
             return False
+        if machine != socket.gethostname() or not process.isdecimal():
+            return age > PATIENCE
+        return age > PATIENCE_WITH_THE_LIVING or not psutil.pid_exists(int(process))

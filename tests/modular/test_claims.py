@@ -1,6 +1,9 @@
 """Of several processes that lack the same machine code one makes it; whoever dies over it holds nobody up for long."""
 
 import os
+import socket
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -48,14 +51,36 @@ def test_where_the_first_could_not_the_other_does(path):
     assert not list(path.parent.iterdir())
 
 
-def test_a_claim_of_somebody_who_died_is_void_after_a_while(path):
-    dead, mine = Claims(), Claims()
-    dead.take(path)
+def claimed(path, by, seconds_ago):
+    """A claim that somebody left."""
     place = path.with_name("sum.kernel.claim")
-    old = place.stat().st_mtime - claims.PATIENCE - 1.0
-    os.utime(place, (old, old))
-    assert mine.take(path)
-    mine.let_go()
+    place.write_text(by)
+    then = place.stat().st_mtime - seconds_ago
+    os.utime(place, (then, then))
+
+
+def test_a_claim_of_a_process_that_died_is_void_at_once_and_that_of_another_machine_after_a_while(path):
+    died = subprocess.Popen([sys.executable, "-c", ""])
+    died.wait()
+    for by, seconds_ago in (
+        (f"{died.pid} {socket.gethostname()}", 0.0),
+        ("1 elsewhere", claims.PATIENCE + 1.0),
+        ("", 11.0),
+    ):
+        claimed(path, by, seconds_ago)
+        mine = Claims()
+        assert mine.take(path)
+        mine.let_go()
+
+
+def test_somebody_who_lives_may_take_his_time(path):
+    claimed(path, f"{os.getpid()} {socket.gethostname()}", claims.PATIENCE + 60.0)
+    answers, waiting, _ = asked(path)
+    waiting.join(0.2)
+    assert waiting.is_alive() and not answers
+    path.write_bytes(b"code")
+    waiting.join()
+    assert answers == [False]
 
 
 def test_where_nothing_can_be_left_everybody_makes_it(tmp_path):
