@@ -13,8 +13,6 @@ import socket
 import time as clock
 from pathlib import Path
 
-import psutil
-
 PATIENCE, LOOK_EVERY = 10.0, 0.01  # [s]
 PATIENCE_WITH_THE_LIVING = 180.0  # [s]
 SUFFIX = ".claim"
@@ -31,7 +29,7 @@ class Claims:
         place = path.with_name(path.name + SUFFIX)
         while place not in self._places and not path.exists():
             try:
-                with open(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as claim:
+                with place.open("x", encoding="utf-8") as claim:
                     self._places.add(place)
                     claim.write(f"{os.getpid()} {socket.gethostname()}")
             except FileExistsError:
@@ -51,6 +49,8 @@ class Claims:
     @staticmethod
     def _is_void(place: Path) -> bool:
         """Whether nobody can still be at work on it."""
+        import psutil  # where somebody waits
+
         try:
             age = abs(clock.time() - place.stat().st_mtime)
             process, _, machine = place.read_text(encoding="utf-8").partition(" ")
