@@ -103,6 +103,10 @@ class CompiledFormula:
         self._code = AtAddress(function)  # its machine code lives as long as this
         self.address = self._code.find((types.float64, *[NUMBERS] * arrays))
 
+    def __deepcopy__(self, memo: Any) -> CompiledFormula:
+        """Whoever copies a table jumps to the same code."""
+        return self
+
 
 @intrinsic
 def jump(context: Any, address: types.Type, number: types.Type, *arrays: types.Type) -> Any:
