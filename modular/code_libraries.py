@@ -54,15 +54,19 @@ class Whole(JITCodeLibrary):  # type: ignore[misc]
         if isinstance(library, Apart):
             self.jumped_to[library.name] = library
         else:
-            super().add_linking_library(library)
+            super().add_linking_library(_Bare(library) if isinstance(library, Linkable) else library)
+
+    @property
+    def has_dynamic_globals(self) -> bool:
+        """Whether an address of this process is in it, or in what it jumps to."""
+        return super().has_dynamic_globals or any(other.has_dynamic_globals for other in self.jumped_to.values())
 
     def _optimize_final_module(self) -> None:
         super()._optimize_final_module()
         self._bring_what_is_jumped_to()
 
     def _bring_what_is_jumped_to(self) -> None:
-        for library in reversed(self.jumped_to.values()):  # callers first: what nobody needs yet is left behind
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        _bring(self.jumped_to, self._final_module)
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
@@ -76,10 +80,38 @@ class Whole(JITCodeLibrary):  # type: ignore[misc]
                 self._codegen.set_env(value.name, environment)
 
 
+def _bring(libraries: Mapping[str, Apart], module: Any) -> None:
+    """Link libraries into a module; callers first: what nobody needs yet is left behind."""
+    for library in reversed(list(libraries.values())):
+        module.link_in(library.bare_module(), preserve=True)
+
+
+class _Bare:
+    """A library without what it jumps to, for those that bring that themselves."""
+
+    def __init__(self, library: Linkable) -> None:
+        self._reload_init, self._get_module_for_linking = library._reload_init, library.bare_module
+
+    def _ensure_finalized(self) -> None:
+        """It is."""
+
+
 class Linkable(Whole):
     """A library for others to build into theirs; it is never run."""
 
     form = "bitcode"
+
+    def bare_module(self) -> Any:
+        """What is linked."""
+        return super()._get_module_for_linking()
+
+    def _get_module_for_linking(self) -> Any:
+        """The same for functions of numba's own, which know nothing of what it jumps to: with all of that."""
+        module = self.bare_module()
+        if self.jumped_to:
+            module = module.clone()
+            _bring(self.jumped_to, module)
+        return module
 
     def _bring_what_is_jumped_to(self) -> None:
         """Left to whoever is run."""

@@ -54,6 +54,7 @@ GENERATORS = tuple(
         "instructions",
         "kept_code",
         "kernel",
+        "lane_functions",
         "lane_rows",
         "lanes",
         "libraries",
@@ -103,6 +104,11 @@ def contents_of_types(kinds: Iterable[Any]) -> bytes:
 
 
 _of_ours: dict[FunctionType, tuple[bytes, frozenset[str]]] = {}
+
+
+def forget(function: Any) -> None:
+    """Nobody will ask for it again: it need not be remembered."""
+    _of_ours.pop(function, None)
 
 
 class _Description:

@@ -16,8 +16,10 @@ from numba.core import config
 from numba.core.registry import CPUDispatcher
 
 from modular.code_libraries import ApartCompiler, LinkableCompiler, WholeCompiler
+from modular.contents import contents
 from modular.kept_code import KeptCode
 from modular.lanes import types
+from modular.reach import Indescribable
 from modular.views import asked_by
 
 OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy"}
@@ -41,7 +43,7 @@ class BareDispatcher(CPUDispatcher):  # type: ignore[misc]
 
     def compile(self, sig: Any) -> Any:
         """As numba does, a tenth faster."""
-        with nothing_collected(), claims_let_go(self._cache):
+        with nothing_collected(), claims_let_go(self._cache), named_by_content(self.py_func):
             return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -106,6 +108,23 @@ def nothing_collected() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+@contextmanager
+def named_by_content(function: Any) -> Iterator[None]:
+    """What was made around something else is called after what it is made of: functions that differ in that alone, compiled by
+    several processes and loaded by one, would have the same name.
+    """
+    usual = function.__qualname__
+    try:
+        if function.__closure__:
+            function.__qualname__ = f"{usual.partition(' ')[0]} {contents(function).hex()}"
+    except Indescribable:
+        pass  # it is kept nowhere
+    try:
+        yield
+    finally:
+        function.__qualname__ = usual.partition(" ")[0]
 
 
 @contextmanager

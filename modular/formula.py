@@ -23,6 +23,7 @@ from numba.extending import intrinsic, models, register_model, typeof_impl
 
 import modular.lane_functions  # formulas may ask for sines of lanes  # noqa: F401
 from modular.blocks import BlockType
+from modular.contents import forget
 from modular.lanes import NUMBER, SMALL, VECTOR, WHOLE, lanes, spread, types
 from modular.loop import AtAddress
 from modular.memory import BYTE
@@ -102,6 +103,7 @@ class CompiledFormula:
         arrays = function.__code__.co_argcount - 1
         self._code = AtAddress(function)  # its machine code lives as long as this
         self.address = self._code.find((types.float64, *[NUMBERS] * arrays))
+        forget(function)
 
     def __deepcopy__(self, memo: Any) -> CompiledFormula:
         """Whoever copies a table jumps to the same code."""
@@ -143,18 +145,19 @@ class _Writer:
             self.names[target.id] = value
             return
         item, place = self.place(target)
-        self.builder.store(self.as_lanes(value) if item == lanes else value[1], place)
+        told = self.as_lanes(value) if item == lanes else self.context.cast(self.builder, value[1], value[0], item)
+        self.builder.store(told, place)
 
     def value(self, node: ast.expr) -> Value:
         """What an expression comes to."""
         if isinstance(node, ast.Name):
-            return self.names[node.id]
+            return self.number(*self.names[node.id])
         if isinstance(node, ast.Constant):
             assert isinstance(node.value, int | float)
             return types.float64, ir.Constant(NUMBER, float(node.value))
         if isinstance(node, ast.Subscript):
             item, place = self.place(node)
-            return item, self.builder.load(place)
+            return self.number(item, self.builder.load(place))
         if isinstance(node, ast.UnaryOp):
             assert isinstance(node.op, ast.USub)
             kind, value = self.value(node.operand)
@@ -162,8 +165,21 @@ class _Writer:
         if isinstance(node, ast.Call):
             assert isinstance(node.func, ast.Name)
             return self.called(FUNCTIONS[node.func.id], [self.value(each) for each in node.args])
-        assert isinstance(node, ast.BinOp), ast.dump(node)
-        return self.operated(INSTRUCTIONS[type(node.op)], self.value(node.left), self.value(node.right))
+        parts: list[ast.BinOp] = []
+        while isinstance(node, ast.BinOp):  # long sums go deep on the left
+            parts.append(node)
+            node = node.left
+        assert parts, ast.dump(node)
+        found = self.value(node)
+        for part in reversed(parts):
+            found = self.operated(INSTRUCTIONS[type(part.op)], found, self.value(part.right))
+        return found
+
+    def number(self, kind: types.Type, value: Any) -> Value:
+        """Lanes as they are, any number as a float64."""
+        if kind == lanes:
+            return kind, value
+        return types.float64, self.context.cast(self.builder, value, kind, types.float64)
 
     def operated(self, instruction: str, left: Value, right: Value) -> Value:
         """Two numbers, or lanes where one of them is."""

@@ -7,10 +7,13 @@ the time that numba needs for a kernel, and nothing is unpickled.
 from __future__ import annotations
 
 import functools
+import threading
 from typing import Any
 
 import llvmlite.binding as llvm
 from numba.core.registry import cpu_target
+
+_one_by_one = threading.Lock()
 
 
 def packed(library: Any, symbol: str) -> bytes:
@@ -21,10 +24,11 @@ def packed(library: Any, symbol: str) -> bytes:
 def address_in(content: bytes) -> int:
     """Load an object file; where its function lies."""
     symbol, _, code = content.partition(b"\n")
-    engine = _engine()
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    found = engine.get_function_address(symbol.decode())
+    with _one_by_one:  # of two functions with the same name the last one is found
+        engine = _engine()
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        found = engine.get_function_address(symbol.decode())
     if not found:
         raise ValueError(f"there is no function {symbol.decode()} in this object file")
     return int(found)

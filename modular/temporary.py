@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import socket
 import sys
 import tempfile
 import time
@@ -43,10 +44,9 @@ def remove_all() -> None:
 
 def let_go(folder: Path) -> None:
     """Remove one of this process; in a child of a fork, where it is its parent's, it stays."""
-    owner, lock = _held.get(folder, (None, None))
-    if owner != os.getpid():
+    if _held.get(folder, (None, None))[0] != os.getpid():
         return
-    del _held[folder]
+    _, lock = _held.pop(folder, (None, None))
     shutil.rmtree(folder, ignore_errors=True)
     if lock is not None:
         os.close(lock)
@@ -56,7 +56,13 @@ def _locked(path: Path) -> int | None:
     if sys.platform == "win32":
         return None
     number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    fcntl.flock(number, fcntl.LOCK_EX)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX)
+        os.write(number, socket.gethostname().encode())
+    except OSError:  # a file system without such locks: nobody looks for what is left behind
+        os.close(number)
+        path.unlink(missing_ok=True)
+        return None
     return number
 
 
@@ -71,6 +77,8 @@ def _remove_left_behind(place: Path, prefix: str) -> None:
             number = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
             try:
                 fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its process lives
+                if os.read(number, 256) != socket.gethostname().encode():
+                    continue  # locks of another machine may not be seen here
                 shutil.rmtree(folder, ignore_errors=True)
             finally:
                 os.close(number)

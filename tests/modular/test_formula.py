@@ -1,10 +1,12 @@
 """Formulas that are written in LLVM's language at once do what Python does, operation by operation."""
 
+import sys
+
 import numpy as np
 import pytest
 
 from modular.blocks import like
-from modular.contents import contents
+from modular.contents import GENERATORS, contents
 from modular.elements import Elements
 from modular.formula import FUNCTIONS, Formula, as_python, evaluate
 from modular.kernel import kernel
@@ -94,3 +96,15 @@ def test_other_lines_are_other_code():
     sources = [by_lot(0), by_lot(1), by_lot(0).replace("c1 = ", "c1 = 1.0 + "), by_lot(0)]
     first, second, third, again = (contents(kernel_of(Formula(source)).py_func) for source in sources)
     assert first == again and len({first, second, third}) == 3
+
+
+def test_whole_numbers_are_numbers_and_long_sums_compile():
+    source = f"def evaluate(t, q, v, p, out):\n    out[0] = {' + '.join(['q[0]*t'] * 1500)}\n    return 0\n"
+    out = np.zeros(1)
+    kernel_of(Formula(source))(1, np.array([2]), np.zeros(1), np.zeros(1), out)
+    assert out[0] == 3000.0
+
+
+def test_what_makes_sines_of_lanes_is_in_the_key_of_formulas():
+    imported = {name for name in sys.modules if name.startswith("modular.lane")}
+    assert "modular.lane_functions" in imported <= set(GENERATORS)

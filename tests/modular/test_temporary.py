@@ -13,6 +13,7 @@ import pytest
 from modular import temporary
 
 MAKES = "from modular.temporary import folder_for_a_while\nprint(folder_for_a_while('modular-tried-'), flush=True)\n"
+WITHOUT_MEMORY = "import coordinator.record.on_disk as samples\nsamples.IN_MEMORY = ()\n"
 needs_locks = pytest.mark.skipif(
     not hasattr(temporary, "fcntl"), reason="this system has no locks of files that go with a process"
 )
@@ -60,7 +61,11 @@ def test_what_a_killed_process_left_behind_is_removed_and_that_of_a_living_one_s
 def test_samples_and_sockets_of_a_killed_run_are_removed_by_the_next(place, monkeypatch, home, make, folder):
     monkeypatch.setattr("coordinator.record.on_disk.IN_MEMORY", ())
     process = subprocess.Popen(
-        [sys.executable, "-c", f"from {home} import *\nown = {make}()\nprint(own.{folder}, flush=True)\ninput()"],
+        [
+            sys.executable,
+            "-c",
+            f"{WITHOUT_MEMORY}from {home} import *\nown = {make}()\nprint(own.{folder}, flush=True)\ninput()",
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
