@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import sqrt
 from typing import Any, ClassVar, NamedTuple
@@ -66,6 +67,16 @@ def compiled(source: str) -> CompiledFormula:
     return CompiledFormula(of_models)
 
 
+def tell_loops(table: Any, sizes: Sequence[int], formulas: Mapping[str, CompiledFormula]) -> None:
+    """What a loop for all models reads from its table: how many numbers there are of each kind, and where formulas lie."""
+    table.fixed("sizes", len(sizes), dtype=np.int64)
+    table.sizes = sizes
+    table.formulas = formulas  # their code lives as long as the table
+    for name, one in formulas.items():
+        table.fixed(name, dtype=np.int64)
+        setattr(table, name, one.address)
+
+
 class Motions(Table):
     """One row per model: where it stands, its parameters, and what tells whether its formulas hold."""
 
@@ -108,12 +119,7 @@ class Motions(Table):
         self.column("missed", 1)  # what the last step left out of places [m]
         self.fixed("time")
         self.fixed("step")
-        self.fixed("sizes", len(sizes), dtype=np.int64)
-        self.sizes[:] = sizes
-        self.formulas = formulas
-        for name, one in zip(StepFormulas._fields, formulas, strict=True):
-            self.fixed(name, dtype=np.int64)
-            setattr(self, name, one.address)
+        tell_loops(self, sizes, formulas._asdict())
 
     def run(self, elements: Elements, time: float, step: float, one: int | None = None) -> None:
         """All models, or one of them; each is worked out by itself, so the bits do not depend on the number of threads."""

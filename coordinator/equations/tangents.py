@@ -18,10 +18,9 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
 import sympy
 
-from coordinator.equations.runge_kutta import STAGES, TIMES, WEIGHTS, take, tell
+from coordinator.equations.runge_kutta import STAGES, TIMES, WEIGHTS, take, tell, tell_loops
 from coordinator.equations.solved import Solved
 from coordinator.equations.source import python_source
 from modular.blocks import lanes_of
@@ -158,12 +157,7 @@ class Directions(Table):
         self.column("changes", parameters)
         self.fixed("time")
         self.fixed("step")
-        self.fixed("sizes", 2, dtype=np.int64)
-        self.sizes[:] = coordinates, parameters
-        self.formulas = formulas
-        for name, one in zip(TangentFormulas._fields, formulas, strict=True):
-            self.fixed(name, dtype=np.int64)
-            setattr(self, name, one.address)
+        tell_loops(self, (coordinates, parameters), formulas._asdict())
 
 
 @loop
