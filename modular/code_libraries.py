@@ -42,9 +42,8 @@ class Whole(JITCodeLibrary):  # type: ignore[misc]
 
     def __init__(self, codegen: Any, name: str) -> None:
         super().__init__(codegen, name)
-        self.jumped_to: dict[
-            str, Apart
-        ] = {}  # by the names of their functions; none before those that it jumps to itself
+        # by the names of their functions; none before those that it jumps to itself
+        self.jumped_to: dict[str, Apart] = {}
 
     def add_linking_library(self, library: Any) -> None:
         """Build another one into this one, or leave it to be jumped to."""

@@ -24,11 +24,8 @@ LOAD_GLOBAL, LOAD_NAME, STORE_NAME, EXTENDED = (
     dis.opmap[name] for name in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_NAME", "EXTENDED_ARG")
 )
 OF_NAMES = frozenset(dis.hasname)
-FLAGS = {
-    "LOAD_GLOBAL": 1,
-    "LOAD_ATTR": 1 if sys.version_info >= (3, 12) else 0,
-    "LOAD_SUPER_ATTR": 2,
-}  # bits after the name
+# bits of an argument behind the number of a name
+FLAGS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": 1 if sys.version_info >= (3, 12) else 0, "LOAD_SUPER_ATTR": 2}
 BITS = {dis.opmap[name]: bits for name, bits in FLAGS.items() if name in dis.opmap}
 CONSTANTS = frozenset(dis.hasconst)
 

@@ -33,9 +33,8 @@ SPARE_NUMBERS = 4  # numbers behind the last row: four rows are read four number
 class Table:
     """Columns with names, and the compiled loops that work on them; a subclass declares both once."""
 
-    untold: ClassVar[
-        tuple[str, ...]
-    ] = ()  # columns of whose rows loops do not know how long they are: they share machine code
+    # columns of whose rows loops do not know how long they are (`width_of` tells): tables that differ in that share machine code
+    untold: ClassVar[tuple[str, ...]] = ()
     most_fields: ClassVar[int] = 48
     pointing: ClassVar[tuple[str, ...]] = ()  # columns that hold rows of the table of elements
     constant: ClassVar[tuple[str, ...]] = ()  # columns that no loop writes to
