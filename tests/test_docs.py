@@ -27,6 +27,8 @@ ALLOWED_NOT_RUN = 3  # in all pages together: fragments that cannot stand alone
 LONG = (
     "tutorial.md", "workers.md", "clusters.md", "benchmarks.md", "extending.md", "gallery.md",
     "kinematics.md", "method.md", "models.md", "modes.md", "ensembles.md", "fmi.md", "assembly.md", "equations.md",
+    "pendule-double.md", "mobility.md", "compiled.md", "centralized.md", "multicorps2d.md", "statics.md", "results.md",
+    "parametrage-cartesien.md", "checkpoints.md", "glued.md",
 )  # fmt: skip
 
 

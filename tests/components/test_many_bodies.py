@@ -166,6 +166,7 @@ def test_written_out_sums_are_those_of_the_library():
         assert np.allclose(ours, theirs, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.campaign
 def test_descriptions_stay_small_whatever_has_been_asked_of_them():
     """Numbers, names and edges: 0.45 kB per body of a chain; arrays that follow from them are not kept."""
     count = 250

@@ -44,6 +44,7 @@ def arm():
 NAMES = ["pilot", "servo", "rub"]
 
 
+@pytest.mark.campaign
 def test_what_is_kept_in_mind_is_recorded_so_seldom_samples_tell_the_same():
     runs = []
     for every in (1, 7):
@@ -107,6 +108,7 @@ def test_forces_are_told_while_they_were_there_and_from_where_they_were_made():
     assert run.effort("coil")[200:300] == pytest.approx(-2.0 * (turn - turn[200])[200:300], abs=1e-9)
 
 
+@pytest.mark.campaign
 def test_tables_show_all_that_goes_along_an_axis():
     run = come_and_go()
     table = dict(columns(run))

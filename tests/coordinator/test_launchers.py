@@ -244,6 +244,7 @@ def tried(**more):
         return simulation.run(UNTIL), simulation.distributed_run.pool.deaths
 
 
+@pytest.mark.campaign
 def test_a_host_without_that_python_or_without_the_package_is_named_with_the_remedy(ssh_options, tmp_path):
     with pytest.raises(ModelError, match=r"'127.0.0.1' finds no /no/python: .*--python"):
         tried(options=ssh_options, python="/no/python")
@@ -253,6 +254,7 @@ def test_a_host_without_that_python_or_without_the_package_is_named_with_the_rem
         tried(options=ssh_options, python=str(tmp_path / "bare" / "bin" / "python"))
 
 
+@pytest.mark.campaign
 def test_hosts_that_cannot_be_reached_are_passed_over_and_an_error_if_all_are(ssh_options, alone):
     run, deaths = tried(hosts=["127.0.0.2", "127.0.0.1"], options=ssh_options, environment=VARIABLES)
     assert run.digest == alone.digest
@@ -396,6 +398,7 @@ def test_what_is_no_cluster_is_refused_by_name(monkeypatch):
             Dask(wrong)
 
 
+@pytest.mark.campaign
 def test_nobody_loads_dask_who_does_not_ask_for_it():
     code = "import sys, scenarios.cli, coordinator.distributed.launchers; assert not {'dask', 'distributed'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -270,6 +270,7 @@ def test_the_compiled_step_accelerates_as_the_equations_say(dimension):
         assert np.abs(free).max() < 1e-9 * np.abs(stack.drive()).max()
 
 
+@pytest.mark.campaign
 def test_in_a_plane_of_space_a_beam_moves_as_in_the_plane():
     ends = []
     for dimension in (2, 3):

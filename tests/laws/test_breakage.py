@@ -108,6 +108,7 @@ def spun_up(limit):
     return model
 
 
+@pytest.mark.campaign
 def test_what_drives_exert_is_told_up_to_where_a_run_breaks():
     limit, times = Limit(force=40.0, window=0.05), np.linspace(0.0, 2.0, 201)
     model = spun_up(limit)

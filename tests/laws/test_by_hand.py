@@ -41,7 +41,7 @@ def eventful():
     return model
 
 
-@pytest.mark.parametrize("seed", [*range(3), *more(range(3, 100))])
+@pytest.mark.parametrize("seed", [0, *more(range(1, 100))])
 def test_a_run_that_was_changed_by_lot_is_repeated_to_the_last_bit(seed, tmp_path):
     """Also from a checkpoint on, and with several acts at one tick."""
     rng = np.random.default_rng(seed)

@@ -255,6 +255,7 @@ def test_bits_are_those_of_every_other_path(tmp_path):
         np.testing.assert_array_equal(places(rest.run(0.1)), alone)
 
 
+@pytest.mark.campaign
 def test_a_stretch_that_workers_take_back_leaves_nothing_behind():
     """Where surfaces have strayed, workers go back and come less far: they had forgotten which blows were near."""
     with Simulation(dolls(3), DT, Glued()) as simulation:
@@ -263,6 +264,7 @@ def test_a_stretch_that_workers_take_back_leaves_nothing_behind():
         assert simulation.run(0.4).digest == alone
 
 
+@pytest.mark.campaign
 def test_a_leg_that_is_cut_is_carried_alone():
     with warnings.catch_warnings(), Simulation(table(4, 1.0, 0.0), DT, Glued(), record_every=10) as simulation:
         warnings.simplefilter("ignore")

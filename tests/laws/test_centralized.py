@@ -195,6 +195,7 @@ def test_without_stabilisation_violations_drift_and_with_it_they_do_not():
     assert drifts["masses"][1] > 1e-9
 
 
+@pytest.mark.campaign
 def test_the_three_variants_of_the_course_give_one_motion():
     runs = [
         simulate(scenarios.load("double-pendulum"), Baumgarte(method="RK4", variant=variant), 5e-3, 0.15)
@@ -385,7 +386,8 @@ def slender(k):
     return Beam((2.0 * k, 0), (2.0 * k + 1, 0), elements=2, mass=(1.0, 2.5, 7.0)[k], axial=1e4, bending=20.0 * (k + 1))
 
 
-@pytest.mark.parametrize("kind", [slender, by_modes])
+@pytest.mark.short(1)
+@pytest.mark.parametrize("kind", [by_modes, slender])
 def test_bodies_move_on_as_they_are_when_the_first_of_their_kind_leaves(kind):
     """Its row is taken by the last one. Bodies had the mass of their neighbours from then on, and soon there was no next step."""
     ends = {}

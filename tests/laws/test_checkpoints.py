@@ -117,6 +117,7 @@ def test_everything_at_once_with_changes_by_hand(tmp_path):
     assert not run.obstacles and first_difference(run, rerun(run)) is None
 
 
+@pytest.mark.campaign
 def test_every_component_in_a_stack_of_its_own(tmp_path):
     same(mixture, 1e-3, 0.05, tmp_path, grouped=False)
 
@@ -165,6 +166,7 @@ class KeptParticle(Particle):
         return KeptParticles(len(self.at))
 
 
+@pytest.mark.campaign
 def test_bodies_and_joints_in_plain_python(tmp_path):
     def model():
         found = pendulum(KeptParticle(1.3, (0.3, 0.8, 0.0), (0.2, 0.0, 0.0)), Wire(0.8))

@@ -134,6 +134,7 @@ def test_factors_are_kept_and_made_again_where_a_run_goes_on_from():
         assert all(np.array_equal(x, y) for x, y in zip(after, stood(simulation), strict=True))
 
 
+@pytest.mark.campaign
 def test_joints_are_closed_where_factors_of_another_place_are_too_far():
     """At 20 ms the plain road once took a last change of 2e-12 m for the end, with joints open by 4e-7 m."""
     with pytest.MonkeyPatch.context() as patch:

@@ -63,7 +63,7 @@ def tip_of_shaken(times):
     return pivot + length * np.stack([np.sin(angle), -np.cos(angle)], -1)
 
 
-@pytest.mark.short(2)
+@pytest.mark.short(1)
 @pytest.mark.parametrize(
     ("coupling", "order", "steps", "error"),
     [
@@ -101,6 +101,7 @@ def test_a_pendulum_on_a_bearing_that_is_led_around_moves_as_lagrange_says(coupl
     assert references.orders(leaks).min() >= min(order, 2) - 0.2  # Runge and Kutta's books are those of trapezes
 
 
+@pytest.mark.campaign
 def test_explicit_solvers_follow_a_drive_to_their_tolerance():
     for solver, error in ((Baumgarte(), 1e-7), (Substitution(), 1e-6)):
         with Simulation(shaken(), 1e-2, Centralized(solver)) as simulation:

@@ -46,7 +46,7 @@ def way(time):
 
 
 EVERY = list(product(FORCES, COUPLINGS))
-CHOSEN = [*product(FORCES, ("penalty", "glued", "relaxed", "hht")), ("table", "ggl"), ("as it is made", "minimal")]
+CHOSEN = [*product(FORCES, ("penalty", "glued", "relaxed", "hht")), ("table", "ggl")]
 
 
 @pytest.mark.parametrize(("name", "coupling"), shortened(CHOSEN, EVERY))

@@ -245,6 +245,7 @@ def test_the_equations_of_a_pendulum_read_as_one_would_write_them():
     assert "$$" in found.markdown()
 
 
+@pytest.mark.campaign
 def test_a_course_of_many_pieces_is_followed_by_name():
     model = hung()
     turn = Smooth((0.0, 1.0, 2.5), (0.0, 0.7, -0.3))

@@ -120,6 +120,7 @@ def test_twenty_numbers_of_a_double_pendulum_have_the_derivatives_of_a_reference
     assert np.abs(found.of("u0")).max() < 1e-13  # the mass at the pivot moves nothing
 
 
+@pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore::modular.errors.VerdictWarning")
 def test_differences_of_twenty_numbers_are_taken_again_where_the_motion_is_sensitive():
     """Over one step alone they would be off by 5e-5."""
@@ -219,6 +220,7 @@ def test_places_of_ports_that_nothing_holds_have_derivatives_too():
     assert found.jacobian == pytest.approx([1.0], rel=1e-12)
 
 
+@pytest.mark.campaign
 def test_scipy_finds_the_spring_that_was_asked_for(monkeypatch):
     """Its code is written once; at every place answers are those of that model alone, to the bit."""
     written, of = [], Code.of

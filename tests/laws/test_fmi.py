@@ -121,6 +121,7 @@ def test_how_it_answers_forces_turns_with_it(saves):
     assert stepper.answers(1e-3)[0] == pytest.approx(expected, abs=0.03)  # what a step of 5 mrad averages
 
 
+@pytest.mark.campaign
 def test_two_fmus_are_glued_to_each_other():
     """The thesis's T-T: forces go into both, and what joins them finds the forces (Séguy 2003, I.3.5)."""
     model = Assembly(gravity=(0.0, -9.81))
@@ -135,6 +136,7 @@ def test_two_fmus_are_glued_to_each_other():
     assert np.abs(total).max() < 1e-4  # nothing acts but gravity
 
 
+@pytest.mark.campaign
 def test_damping_within_is_told_as_leaked():
     """A falling disc with drag c v: what it loses is c times the integral of v squared."""
     model = Assembly(gravity=(0.0, -9.81))

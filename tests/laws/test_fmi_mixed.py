@@ -59,6 +59,7 @@ def truth(joint, until):
     return ran(on_a_rod(ours(), joint), 1e-3, Glued(order=4), until)
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize("joint", [Revolute(), Fixed()], ids=["hinge", "weld"])
 @pytest.mark.parametrize(
     ("coupling", "until"), [(Penalty(), 0.1), (Glued(), 0.1), (Relaxed(), 0.2)], ids=["penalty", "glued", "relaxed"]
@@ -75,12 +76,14 @@ def test_a_port_with_both_directions_is_of_order_two_as_a_body_of_ours(joint, co
         assert np.abs(found[1].position("upper.end") - found[1].position("lower.start")).max() < 1e-10
 
 
+@pytest.mark.campaign
 def test_one_that_cannot_save_its_state_moves_between_springs():
     right = truth(Revolute(), 0.2)
     errors = [apart(ran(on_a_rod(led(saves=False), Revolute()), dt, Penalty()), right) for dt in (4e-3, 2e-3)]
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.15) and errors[1] < 5e-4
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
 def test_at_a_worker_and_from_a_memory_to_the_same_bits(monkeypatch, coupling):
     monkeypatch.setenv("MODULAR_ALLOW", "fmpy")
@@ -110,6 +113,7 @@ def middle_rod(tmp_path_factory):
     return whole, Fmu(file, ports={"start": "rod1.start", "end": "rod1.end"})
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
 def test_one_port_is_led_and_another_one_held(middle_rod, coupling):
     whole, rod = middle_rod
@@ -171,6 +175,7 @@ def test_what_is_no_data_of_an_fmu_is_refused_in_a_sentence(given, said):
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.campaign
 def test_a_model_that_begins_elsewhere_than_it_is_described_is_led_from_where_it_begins(tmp_path):
     """As one whose bodies were assembled: its welds take hold of bodies as they begin."""
     whole = scenarios.load("double-pendulum")

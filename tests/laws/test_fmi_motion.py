@@ -69,6 +69,7 @@ def test_what_is_told_motions_moves_as_our_body_to_second_order(coupling):
     assert np.abs(run.bodies["lower"].leaked(run.state("lower")[0])).max() < 5e-6
 
 
+@pytest.mark.campaign
 def test_without_its_state_it_takes_one_step_along_the_predicted_motion():
     """Of second order still; what repeats steps refuses it by name."""
     blind = made_fmus.told(saves=False)
@@ -78,6 +79,7 @@ def test_without_its_state_it_takes_one_step_along_the_predicted_motion():
         Simulation(on_a_rod(led(blind)), 1e-3, Glued())
 
 
+@pytest.mark.campaign
 def test_two_that_are_told_motions_are_glued_to_each_other():
     """X-X: the motion of a hinge at which the forces that two FMUs take are in balance; they fly, turn and fall."""
 
@@ -110,6 +112,7 @@ def test_two_that_are_told_motions_are_glued_to_each_other():
     assert np.abs(lost).max() < 1e-4
 
 
+@pytest.mark.short(1)
 @BOTH
 def test_a_spring_of_a_stranger_moves_what_carries_it(coupling):
     """A weight on a spring of 90 N/m, x = cos(w t): the FMU has no inertia, and the mass at its port is ours."""
@@ -144,6 +147,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(made, said):
         Simulation(model, 1e-3)
 
 
+@pytest.mark.campaign
 def test_at_a_worker_it_gives_the_bits_of_one_at_hand(monkeypatch):
     monkeypatch.setenv("MODULAR_ALLOW", "fmpy")
     data = led().to_data()
@@ -198,7 +202,8 @@ def replaced(whole, name, file):
     return model
 
 
-@pytest.mark.parametrize("version, coupling", [(2, Glued()), (3, Penalty())], ids=["2-glued", "3-penalty"])
+@pytest.mark.short(1)
+@pytest.mark.parametrize("version, coupling", [(3, Penalty()), (2, Glued())], ids=["3-penalty", "2-glued"])
 def test_an_exported_rod_that_is_moved_goes_as_inside_to_second_order(version, coupling, tmp_path):
     from fmpy.validation import validate_fmu
 
@@ -212,6 +217,7 @@ def test_an_exported_rod_that_is_moved_goes_as_inside_to_second_order(version, c
     assert errors[1] < 5e-8 and 3.5 < errors[0] / errors[1] < 4.5
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("joint", shortened([Fixed()], [Fixed(), Spherical()]), ids=lambda joint: type(joint).__name__)
 def test_in_space_too(joint, tmp_path):
     """Orientations as quaternions, moments about the port: welded and hanging."""
@@ -224,6 +230,7 @@ def test_in_space_too(joint, tmp_path):
     assert 1e-12 < errors[1] < 1e-7 and 3.3 < errors[0] / errors[1] < 4.7
 
 
+@pytest.mark.campaign
 def test_what_carries_a_port_turns_as_a_body_in_space(tmp_path):
     """A plate of ours at the port of an FMU, against one that is welded there: weight, inertia, gyroscopic moments."""
     from components.fmi.stepper import fmus_and_ports
@@ -286,6 +293,7 @@ def test_its_state_goes_into_another_instance_to_the_same_bits(tmp_path):
     assert one.fmus.has(SETTLE)
 
 
+@pytest.mark.campaign
 def test_what_is_glued_within_bears_the_springs_outside_as_a_body_of_ours(tmp_path):
     """Its place shows a force only a step later: the prediction does the same, or the margin would not be one."""
     from scenarios.fmi.writing import export_fmu
@@ -302,6 +310,7 @@ def test_what_is_glued_within_bears_the_springs_outside_as_a_body_of_ours(tmp_pa
     assert errors[1] < 1e-5 and errors[0] / errors[1] > 3.0
 
 
+@pytest.mark.campaign
 def test_a_port_that_its_own_joints_hold_in_one_direction_is_no_reversed_force(tmp_path):
     """The upper rod with its pivot inside: no force moves its end along the rod, and what turns it bends the way."""
     from scenarios.fmi.writing import export_fmu

@@ -164,7 +164,7 @@ def test_a_rotor_is_braked_by_dry_friction_as_coulomb_says_or_not_at_all(kind, o
                 Simulation(sprung, 1e-3, other)
 
 
-@pytest.mark.short(2)
+@pytest.mark.short(1)
 @pytest.mark.parametrize(
     ("dimension", "coupling"), each_once([2, 3], [Penalty(), Glued(), Relaxed(), Centralized()]), ids=named
 )
@@ -384,6 +384,7 @@ def with_servo():
     return model
 
 
+@pytest.mark.campaign
 def test_workers_that_hold_a_part_of_a_regulator_each_have_the_same_bits():
     """Its three ports are on the ground and on two bodies, of which each is moved elsewhere; those of a servo on two bodies."""
     for coupling in (Penalty(), Glued()):

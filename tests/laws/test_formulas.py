@@ -98,6 +98,7 @@ def hanging_on_a_spring(damping: float) -> Assembly:
     return model
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("first", [0.3, 0.0])
 def test_what_is_nothing_in_some_variants_has_no_name_there_and_these_stand_apart(first):
     """The code of a single run has no damping where there is none: so has that of the variants without."""
@@ -161,6 +162,7 @@ def test_one_that_runs_away_is_retired_and_nobody_else_notices():
     assert np.array_equal(places[:, -1], without.run(until=0.3).position("lower.end")[:, -1])
 
 
+@pytest.mark.campaign
 def test_one_that_an_impulse_stops_at_its_start_leaves_the_bits_of_others():
     """Velocities that miss a joint by little are put right; of how many is decided for each model by itself."""
     turn = np.array([1.7, 1.7, 1.7, 1.7, 12.0, 1.7])
@@ -186,6 +188,7 @@ def plate():
     return model
 
 
+@pytest.mark.campaign
 def test_masses_centres_and_ports_of_rigid_bodies_are_parameters():
     vary = {
         "plate.mass": [1.3, 2.0, 0.7, 1.0], "plate.centre": [[0.05, 0.02], [0.1, 0.2], [-0.1, 0.05], [0.2, -0.1]],

@@ -43,6 +43,7 @@ def extent(run):
 # --- accuracy --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.short(2)
 @pytest.mark.parametrize(
     ("order", "dt", "evaluations", "most"), [(2, 1e-3, 5000, 5e-5), (4, 1e-2, 2500, 3e-6), (6, 1e-2, 4500, 3e-8)]
 )
@@ -111,6 +112,7 @@ def test_a_skate_keeps_the_declared_order():
         assert max(np.abs(run.violation_rate("skate")).max() for run in runs) < 1e-14
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("coupling", [Glued(), Glued(4), Relaxed()], ids=named)
 def test_a_blade_under_a_pole_that_hardly_bends_keeps_its_step(coupling):
     """A stiff pole has shaken off by the end of a step much of what its blade was given at the beginning."""
@@ -174,6 +176,7 @@ def test_reactions_are_those_of_the_whole_at_once_the_smallest_where_joints_are_
         )
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("count", first_of(1, [250, 1000]))
 def test_reactions_of_a_long_chain_of_hinges_in_space_are_those_in_the_plane(count):
     """Every hinge has a row too many there; looking for the smallest reactions must not soften joints that have one choice."""
@@ -261,6 +264,7 @@ def test_joints_come_and_go_by_hand_and_nothing_opens():
     assert violations(run)[0] < 1e-12
 
 
+@pytest.mark.campaign
 def test_a_foreign_body_on_a_foreign_joint_swings_at_the_declared_order_beside_ours():
     ends = []
     for dt in (2e-2, 1e-2, 2.5e-3):

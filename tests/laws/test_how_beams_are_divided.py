@@ -104,6 +104,7 @@ def test_swings_of_a_beam_are_met_at_fourth_order_however_its_ends_are_held(held
     assert (np.array(errors) < 4.5e-2 / 16.0 ** np.arange(3)).all()  # a sixteenth with each half
 
 
+@pytest.mark.campaign
 def test_a_column_buckles_at_eulers_load_at_fourth_order():
     """pi^2 EI / 4 L^2 of a clamped one, pressed at its end: with 16 pieces to 1e-6. No load is looked at twice."""
     right, off = np.pi**2 / 4.0, []

@@ -70,6 +70,7 @@ def test_numbers_are_missed_as_a_normal_law_has_it():
     assert 0.3 < np.mean(np.square(errors)) < 1.9
 
 
+@pytest.mark.campaign
 def test_what_is_said_sample_by_sample_is_looked_at_from_its_beginning():
     """What asks for later samples, or is not one number after the other, is taken as a whole; answers are the same."""
     clean = measured(swing(), 3)
@@ -131,6 +132,7 @@ def test_places_that_are_no_models_have_no_residuals_and_the_others_those_that_t
         assert np.array_equal(found, problem.residuals(place[None, :])[0])
 
 
+@pytest.mark.campaign
 def test_exact_tangents_take_the_same_step():
     recordings = [Recording(angles, measured(swing(), 5), NOISE)]
     asked = {"by": BY, "recordings": recordings, "until": UNTIL, "record_every": 2, "max_iterations": 1}

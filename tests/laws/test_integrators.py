@@ -96,6 +96,7 @@ def played(model, until=0.03, dt=1e-3, *settings, **more):
 # --- bits --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.campaign
 def test_said_again_the_settings_of_the_coupling_change_no_bit():
     assert played(eventful(DEFAULTS)).digest == played(eventful((None,) * 4)).digest
 
@@ -139,8 +140,8 @@ def test_whatever_the_path_the_bits_are_the_same(owns, tmp_path):
         assert simulation.run(0.03).digest == digest
 
 
-@pytest.mark.short(1)
-@pytest.mark.parametrize("owns", ["steps", "gains", *more(["steps of all"], 1)])
+@pytest.mark.campaign
+@pytest.mark.parametrize("owns", ["steps", *more(["gains", "steps of all"], 1)])
 def test_among_workers_the_bits_are_the_same(owns, monkeypatch):
     """Given to them as bytes."""
     monkeypatch.setattr(coordinator.distributed.workers.distributed_run, "InProcessPool", ByPayload)

@@ -90,6 +90,7 @@ def test_names_are_a_tuple_as_before_and_lead_to_joints():
         _ = model.joints["slide"].begins
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("ending", ["toml", "json"])
 def test_a_robot_keeps_how_its_file_counts(ending, tmp_path: Path):
     """In the model, over a run, and through our own files to the byte."""

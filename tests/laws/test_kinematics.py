@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import scenarios
-from campaign import some
+from campaign import more, some
 from components import Beam, Cylindrical, DrivenRotation, Prismatic, Ramp, Revolute, RigidBody, Rod, Sine, Spherical
 from coordinator import Glued, Run, Simulation, rerun
 from coordinator.analysis import inverse_dynamics, inverse_kinematics, kinematics, workspace
@@ -109,6 +109,7 @@ def test_drives_of_a_path_are_those_of_inverse_dynamics():
     assert np.abs(efforts.positions["fore.end"] - run.position("fore.end")).max() < 1e-12
 
 
+@pytest.mark.campaign
 def test_what_is_left_free_moves_as_little_as_it_can():
     """Three bars for two coordinates: the motion that is found has no share in what the path leaves free."""
     model = arm()
@@ -137,6 +138,7 @@ def test_a_workspace_is_that_of_its_formula_and_singular_where_bars_are_in_line(
     assert found.slowest[2, 5] == pytest.approx(np.linalg.svd(slopes, compute_uv=False)[-1], rel=1e-9)
 
 
+@pytest.mark.campaign
 def test_where_a_loop_cannot_be_closed_the_workspace_has_a_hole():
     """A double rocker turns its crank by so much and no more."""
     model = scenarios.load("four-bar", crank=0.3, coupler=0.2, rocker=0.25, ground=0.4, angle=0.6)
@@ -184,8 +186,8 @@ def test_a_prescribed_motion_is_a_run_that_is_saved_and_is_not_repeated(tmp_path
         rerun(again)
 
 
-@pytest.mark.short(1)
-@pytest.mark.parametrize("span", [0.1, 1.0, 10.0])
+@pytest.mark.campaign
+@pytest.mark.parametrize("span", [0.1, *more([1.0, 10.0])])
 def test_a_path_is_followed_as_fast_from_its_beginning_to_its_end(span):
     """However fast it is, and wherever it lies: how a port comes to its beginning does not show in it."""
     times = np.linspace(0.0, span, len(MANY))
@@ -213,6 +215,7 @@ def test_what_moves_least_has_the_accelerations_of_its_velocities():
     assert off[0] < 1e-2 and off[0] / off[1] > 8.0
 
 
+@pytest.mark.campaign
 def test_drives_stand_while_a_port_is_led_elsewhere():
     model = arm()
     model.join("motor", DrivenRotation(Ramp(0.5)), "ground", "upper.start")

@@ -145,6 +145,7 @@ def of_the_crank(run):
     return model
 
 
+@pytest.mark.campaign
 def test_the_rest_of_a_recorded_slider_crank_moves_as_it_did(tmp_path):
     """The crank is read from a run folder, the rod simulated on it, through the place where both are folded (1.163 s)."""
     with Simulation(load("slider-crank"), 1e-3, Glued(4)) as simulation:

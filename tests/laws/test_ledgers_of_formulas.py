@@ -4,6 +4,7 @@ from functools import cache
 from math import pi
 
 import numpy as np
+import pytest
 
 from components import DrivenTranslation, Load, Prismatic, Revolute, Rod, Sine, SpringDamper
 from coordinator import Centralized, Ensemble, Formulas, MinimalCoordinates, Simulation
@@ -48,6 +49,7 @@ def test_works_are_as_right_as_the_motion():
     assert np.abs(ends[-1][:, LEAKED]).max() < 1e-13 * np.abs(ends[-1]).max()
 
 
+@pytest.mark.campaign
 def test_solvers_of_high_order_book_what_formulas_book():
     """Between ends of ticks a solver that goes its own steps is interpolated: another way to the same works."""
     adaptive = Centralized(MinimalCoordinates(method="DOP853", rtol=1e-12, atol=1e-12))
@@ -69,6 +71,7 @@ def swing():
     return model
 
 
+@pytest.mark.campaign
 def test_estimates_neither_keep_silent_nor_cry_out():
     """Over models by lot, from soft springs to some that a step hardly follows, with dampers that take nearly nothing or much."""
     draw, count = np.random.default_rng(5), 24

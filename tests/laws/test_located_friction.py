@@ -148,7 +148,7 @@ def test_along_a_distance_friction_takes_its_force_times_the_way_from_where_it_b
 # --- several together ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [*range(3), *later(range(3, 3 + some(60)))])
+@pytest.mark.parametrize("seed", [0, *later(range(1, 1 + some(60)))])
 def test_chains_with_friction_in_their_hinges_go_as_an_integrator_with_events_takes_them(seed):
     chain = drawn(seed)
     angles, _ = chain.end(1.0)
@@ -327,7 +327,8 @@ def test_what_it_does_is_told_and_another_coupling_goes_on_from_there():
             assert np.ptp(run.angle("hinge")[-50:]) < most and abs(run.angle("hinge")[-1]) < 2e-5
 
 
-@pytest.mark.parametrize("build", [on_a_belt, lambda: car(60.0, 0.5)], ids=["divided", "whole"])
+@pytest.mark.short(1)
+@pytest.mark.parametrize("build", [lambda: car(60.0, 0.5), on_a_belt], ids=["whole", "divided"])
 def test_steps_stacks_threads_and_workers_and_checkpoints_have_the_same_bits(build, tmp_path):
     def digest(step=False, **settings):
         with warnings.catch_warnings(), Simulation(build(), 5e-3, Glued(), **settings) as simulation:

@@ -186,7 +186,7 @@ def angular_momentum(body, q, v):
     return body.mass * np.cross(q[..., :3], v[..., :3]) + np.einsum("...cj,...j->...c", body.rotation(q), own)
 
 
-@pytest.mark.parametrize(("dimension", "until"), [(3, 2.5), *later([(2, 2.5)]), *whole([(2, 50.0), (3, 50.0)])])
+@pytest.mark.parametrize(("dimension", "until"), [(2, 2.5), *later([(3, 2.5)]), *whole([(2, 50.0), (3, 50.0)])])
 def test_in_free_flight_it_keeps_its_momenta_and_its_energy_does_not_drift(dimension, until):
     """Five thousand steps and 1e5, composed to order 4: momenta to rounding, energy within 1e-9 of itself for ever."""
     with Simulation(flying(dimension), 5e-4, Glued(4), record_every=20) as simulation:

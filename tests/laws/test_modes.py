@@ -221,7 +221,7 @@ def test_a_run_that_begins_beside_that_place_swings_as_a_mode_says():
     assert run.position("rod.end")[:, 0] == pytest.approx(1.5e-3 * np.cos(slow * run.time), abs=2e-8)
 
 
-@pytest.mark.parametrize("seed", first_of(3, range(40)))
+@pytest.mark.parametrize("seed", first_of(1, range(40)))
 def test_random_mechanisms_are_let_down_to_where_nothing_grows(seed):
     """Or it is said that none was found, as where something hangs from nothing."""
     model = random_assembly(seed, most=5)

@@ -75,6 +75,7 @@ def in_a_fresh_process(file, dt, steps, names, folder, state=None):
 
 
 @needs_compiler
+@pytest.mark.short(1)
 @pytest.mark.parametrize(("name", "version"), SYSTEMS)
 def test_without_python_in_it_has_the_bits_of_formulas(name, version, tmp_path):
     """In a process that cannot import modular; FMPy says nothing against the file, and the way is that of independent numbers."""
@@ -92,6 +93,7 @@ def test_without_python_in_it_has_the_bits_of_formulas(name, version, tmp_path):
     assert off <= (1e-15 if name in BY_NUMBERS else 0.0)
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_forces_on_its_ports_are_those_of_loads():
     """Held in a step, or changing in it by their rates; in steps of several ticks, too."""
@@ -121,6 +123,7 @@ def test_forces_on_its_ports_are_those_of_loads():
             assert np.abs(one.ask(*PLACE) - changing[5 * k + n]).max() < 1e-9
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_a_moment_turns_it_and_accelerations_follow_what_is_told_at_once(tmp_path):
     """A free plate in the plane: angular acceleration is moment over inertia about its centre, whatever was told before."""
@@ -138,6 +141,7 @@ def test_a_moment_turns_it_and_accelerations_follow_what_is_told_at_once(tmp_pat
     assert one.ask(*names) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_its_parameters_are_the_numbers_of_the_model():
     model = arm()
@@ -150,6 +154,7 @@ def test_its_parameters_are_the_numbers_of_the_model():
         assert np.abs(one.ask(*PLACE) - other[k]).max() < 1e-13
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_what_acts_about_a_hinge_goes_on_over_turns(tmp_path):
     """A spring and a servo that are wound up by more than two turns; also in an instance that goes on from a state."""
@@ -208,6 +213,7 @@ def test_instances_in_one_process_know_nothing_of_each_other():
     assert np.abs(other.ask(*PLACE) - one.ask(*PLACE)).max() > 1e-2
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_steps_need_be_no_whole_ticks():
     one, exact = Stepped(native_arm()), ran(arm(), 0.3, dt=5e-3).position("plate.tip")
@@ -238,6 +244,7 @@ def test_glued_to_our_own_rod_it_moves_as_one_mechanism(tmp_path):
     assert off[0] < 1e-7 and off[0] / off[1] > 3.0
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_two_of_them_glued_are_of_fourth_order(tmp_path):
     """Each is exact under a force that changes linearly, and joints find both ends of it; springs hold them, too."""
@@ -259,6 +266,7 @@ def test_two_of_them_glued_are_of_fourth_order(tmp_path):
     assert np.abs(springs - ran(whole, 0.06, dt=4e-3).position("lower.start")[-1]).max() < 1e-4
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_a_step_that_is_too_long_is_discarded_and_shorter_ones_can_be_taken(tmp_path):
     model = Assembly(gravity=(0.3, -9.81))

@@ -69,6 +69,7 @@ def motion(start, time):
     return {f"plate.tip.{name}": value for name, value in told.items()}
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("make", "version"), shortened([(in_plane, 3)], [(in_plane, 3), (in_plane, 2), (plate, 3), (in_space, 3)])
 )

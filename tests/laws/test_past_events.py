@@ -40,6 +40,7 @@ def dearer(one, other, changes=15):
     return np.median(times[1]) / np.median(times[0])
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("before", [1000, *whole([10_000])])
 def test_the_time_of_a_change_does_not_grow_with_the_number_of_those_before(before):
     """What came before is made up: what a simulation keeps of a change is there so many times more."""

@@ -167,6 +167,7 @@ def test_a_reference_is_right_to_its_end(case, until, tolerance):
 # --- quadrature ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.campaign
 def test_the_slider_crank_is_folded_when_the_quadrature_of_its_energy_says():
     """From rest at 45 degrees until both bars hang folded: t = integral of da / a', with pi/4 - a = root^2 as variable."""
 
@@ -236,6 +237,7 @@ def test_the_planar_reference_and_the_one_of_the_gallery_are_the_symbolic_equati
         assert minimal.rates(tuple(state)) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.campaign
 def test_the_two_rods_of_the_course_text_are_the_symbolic_equations():
     first, second = angles = dynamicsymbols("a b")
     parameters = {"masses": (1.3, 0.7), "lengths": (0.9, 1.4), "inertias": (0.5, 0.3)}

@@ -169,6 +169,7 @@ def test_what_lies_alike_on_two_boxes_is_carried_by_both_alike(coupling, frictio
     assert moved(run, ["plank"]) < 1e-9
 
 
+@pytest.mark.campaign
 def test_columns_that_have_nothing_to_do_with_each_other_are_found_as_fast_as_one():
     """Many columns of four, each with weights and offsets of its own: nobody moves."""
     draw, model, box = np.random.default_rng(1), Assembly(gravity=(0.0, 0.0, -G)), Box((SIDE,) * 3)

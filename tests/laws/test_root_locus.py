@@ -65,6 +65,7 @@ def test_the_spring_from_which_a_pole_stands():
     assert change.value == pytest.approx(9.81, abs=1e-9) and change.stable and abs(change.eigenvalue) < 1e-6
 
 
+@pytest.mark.campaign
 def test_lines_are_those_of_the_modes_at_each_value():
     values = np.array([4.4, 5.0, 5.9])  # between them nothing changes that would be looked for
     found = root_locus(bicycle, "speed", values, steady=True)

@@ -43,6 +43,7 @@ def test_slider_cranks_go_through_their_fold_where_a_tick_ends_beside_it(seed):
         assert bent < off * np.abs(course[there]).max() + 60.0 * dt**2 * np.abs(course).max()
 
 
+@pytest.mark.campaign
 def test_variants_go_through_it_with_the_bits_of_single_runs_and_checkpoints_are_refused_there(tmp_path):
     steps = 400
     model = scenarios.load("slider-crank", angle=0.7)
@@ -60,6 +61,7 @@ def test_variants_go_through_it_with_the_bits_of_single_runs_and_checkpoints_are
         resume(tmp_path)
 
 
+@pytest.mark.campaign
 def test_a_damper_that_is_stiffer_than_the_step_takes_ticks_in_parts():
     """From 30 to 300 microseconds of time constant, at half a millisecond; each variant by itself."""
     dampings = np.array([15.0, 40.0, 75.0, 110.0, 150.0])

@@ -96,7 +96,7 @@ def test_the_default_rule_is_safe_at_its_bound_and_within_a_third_of_the_true_li
     assert not holds(assembly, 1e-3, Stiffer(safety=1.0))
 
 
-@pytest.mark.parametrize("seed", first_of(6, range(24)))
+@pytest.mark.parametrize("seed", first_of(3, range(24)))
 def test_random_mechanisms_never_diverge_and_gain_no_energy(seed):
     check_random(seed, most=8, ticks=1000)
 

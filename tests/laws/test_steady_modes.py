@@ -238,6 +238,7 @@ def test_what_does_not_go_on_is_refused_by_name():
         modes(scenarios.load("bicycle"), steady=True, seek=True)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", ["top", "wheel", "disc", "bicycle"])
 def test_bodies_by_newton_and_euler_have_the_same(name):
     """Angles and quaternions in place of points and vectors; round ones spin about themselves."""

@@ -41,7 +41,7 @@ def tip(model, coupling, dt, until=0.012):
 
 @pytest.mark.parametrize(
     ("elements", "dimension", "modes"),
-    [(1, 2, 0), (4, 2, 0), (6, 2, 3), *more([(16, 2, 0), (32, 2, 0), (2, 3, 0), (8, 3, 0), (6, 3, 4)])],
+    [(1, 2, 0), (6, 2, 3), *more([(4, 2, 0), (16, 2, 0), (32, 2, 0), (2, 3, 0), (8, 3, 0), (6, 3, 4)])],
 )
 def test_welded_beams_and_modal_bodies_fall_as_glued_ones_in_fine_steps(elements, dimension, modes):
     """At 1 ms, up to a hundred times what an explicit step can follow. What its step cannot resolve it damps, 1e-3 of the fall."""
@@ -54,6 +54,7 @@ def test_welded_beams_and_modal_bodies_fall_as_glued_ones_in_fine_steps(elements
         assert np.abs(found - fine).max() < (3e-3 if isinstance(solver, MinimalCoordinates) else 3e-2) * fallen, solver
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("solver", [GGL(), AugmentedLagrangian()], ids=lambda solver: type(solver).__name__)
 @pytest.mark.parametrize(("elements", "dimension", "modes"), [(6, 2, 3), *later([(2, 2, 1), (6, 3, 4)])])
 def test_solvers_with_multipliers_hold_welded_modal_bodies_too(elements, dimension, modes, solver):

@@ -437,7 +437,7 @@ def test_couplings_that_go_back_in_time_refuse_surfaces(coupling):
 # --- what is near -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.short(2)
+@pytest.mark.short(1)
 @pytest.mark.parametrize("seed", range(8))
 def test_pairs_are_those_of_a_look_at_every_pair(seed):
     """Boxes of all sizes, flat and whole numbers among them; still ones, and some that go their ways."""

@@ -75,6 +75,7 @@ def test_without_twice_the_step_there_is_no_order():
     assert simulation.verify().order is None
 
 
+@pytest.mark.campaign
 def test_methods_that_choose_their_own_steps_are_off_by_what_they_were_allowed():
     simulation = Simulation(scenarios.load("double-pendulum"), 1e-2, Centralized(MinimalCoordinates()))
     simulation.run(0.2)
@@ -106,6 +107,7 @@ def test_it_speaks_of_the_order_where_that_is_not_the_declared_one():
     assert "but order 2 is expected: confirm the result with a smaller step" in str(rolling.verify())
 
 
+@pytest.mark.campaign
 def test_until_when_a_sensitive_motion_was_followed_is_told():
     """A double pendulum that turns over makes errors grow a hundredfold in some seconds: no step follows it for long."""
     model = scenarios.load("double-pendulum")

@@ -110,6 +110,7 @@ def test_from_a_checkpoint_to_the_same_bits(seed, tmp_path):
     goes_on_and_is_kept(lambda: net(seed), DT, coupling, 0.03, tmp_path, project_velocities=True)
 
 
+@pytest.mark.campaign
 def test_events_among_them():
     def model():
         made = bushed(2, 1e7, 1e4)

@@ -40,6 +40,7 @@ def test_work_and_rest_are_counted_and_waiting_for_others_is_not(crowd):
     assert took.seconds == pytest.approx(0.5, abs=0.1)
 
 
+@pytest.mark.campaign
 @pytest.mark.skipif(not SEEN, reason="only Linux tells how long threads wait for a processor")
 def test_other_processes_that_take_part_are_measured_too(crowd):
     program = "import time\nprint(flush=True)\ninput()\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass"

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from modular.dispatcher import dispatch
 
@@ -124,6 +125,7 @@ print(foreign(2.0), whole(2.0), other(1.0))
 """
 
 
+@pytest.mark.campaign
 def test_what_stands_apart_is_brought_to_whoever_jumps_there_whichever_process_compiled_it(tmp_path):
     """Through functions of numba's own, with addresses of one process, and of two that differ in what they were made around."""
     script = tmp_path / "apart.py"

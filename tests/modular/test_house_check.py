@@ -80,6 +80,7 @@ def test_a_foreign_package_behind_ours_hides_nothing(tmp_path: Path):
     assert found(HOME, tmp_path) == HOME / "components"
 
 
+@pytest.mark.campaign
 def test_our_own_packages_through_another_path_are_still_ours(tmp_path: Path):
     (tmp_path / "same").symlink_to(HOME, target_is_directory=True)
     result = start("import modular, components; print(components.PointMassRod.__name__)", tmp_path / "same")

@@ -288,6 +288,7 @@ print(*[sum(k.stats.cache_hits.values()) for k in (refused, lot, hashed, product
 """
 
 
+@pytest.mark.campaign
 def test_kept_code_finds_what_it_calls_of_numba_itself(in_both: dict[str, list[list[str]]]):
     """Errors, arrays of its own, random numbers, hashes and products: nothing of numba was gathered before."""
     first, second = in_both["own.py"]

@@ -144,6 +144,7 @@ def test_the_reference_meets_a_pendulum_in_closed_form():
     assert np.allclose(truth.positions["rod.end"][:, 0], expected, atol=angle**3)
 
 
+@pytest.mark.campaign
 def test_the_reference_passes_a_singular_place_as_the_modular_run_does():
     """The bars of the slider-crank lie on each other when the crank points down: a singular configuration, passed at 4 rad/s."""
     angle, rate = -1.2, -4.0
@@ -174,6 +175,7 @@ def test_the_reference_passes_a_singular_place_as_the_modular_run_does():
     assert largest(run.position("rod.end")[::500] - truth.positions["rod.end"]) < 1e-4  # and the modular run there too
 
 
+@pytest.mark.campaign
 def test_where_independent_coordinates_are_refused_another_reference_takes_over_and_says_so():
     Path("sleigh.py").write_text(SLEIGH)
     model = catalogue.build("sleigh.py", {})
@@ -183,6 +185,7 @@ def test_where_independent_coordinates_are_refused_another_reference_takes_over_
     assert truth.sure < 1e-9
 
 
+@pytest.mark.campaign
 def test_a_model_of_many_bodies_is_not_given_to_independent_coordinates(monkeypatch):
     model = scenarios.load("chain", bodies=3)
     times = np.linspace(0.0, 0.02, 3)
@@ -210,6 +213,7 @@ def test_where_nothing_adaptive_comes_to_its_end_steps_are_extrapolated(monkeypa
     assert 1e-12 < apart < 0.05 * truth.sure
 
 
+@pytest.mark.campaign
 def test_a_reference_that_was_asked_for_is_taken_with_its_doubt():
     found = compare(plan_of("double-pendulum", methods="rk4", steps="4e-3", until=0.2, reference="hht"), budgets=False)
     assert found.reference.text == METHODS["hht"]
@@ -281,6 +285,7 @@ def test_stiffer_joints_take_from_the_compliance_and_leave_the_bodies_as_they_ar
     assert soft["drift"] == pytest.approx(stiff["drift"], rel=0.1)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("name", "dt", "until"),
     first_of(1, [("double-pendulum-3d", 1e-3, 0.04), ("slider-crank", 1e-3, 0.15), ("chain", 2e-3, 0.06)]),
@@ -292,6 +297,7 @@ def test_the_parts_add_up_in_space_in_loops_and_in_chains(name, dt, until):
     assert budget(model, dt, until, Penalty(), times, truth.positions).share < 0.1
 
 
+@pytest.mark.campaign
 def test_a_motion_that_follows_all_violations_differs_by_the_time_integration_only():
     model = scenarios.load("double-pendulum")
     times = np.linspace(0.0, 0.1, 3)
@@ -318,6 +324,7 @@ def test_joints_that_follow_a_run_are_as_open_as_its_joints():
     assert np.allclose(length, 1.0, atol=1e-11)  # and its bodies are rigid
 
 
+@pytest.mark.campaign
 def test_a_budget_follows_the_cuts_of_the_model():
     model = scenarios.load("cut-double-pendulum", elbow=0.02, pivot=0.04)
     times = np.linspace(0.0, 0.06, 4)
@@ -353,6 +360,7 @@ def test_conditions_leave_the_error_whole_and_the_report_says_why(monkeypatch):
 # --- events ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.campaign
 def test_references_run_the_same_schedule():
     found = compare(
         read_plan(
@@ -366,6 +374,7 @@ def test_references_run_the_same_schedule():
         assert found.order(read_method(name, "")).order > least, name
 
 
+@pytest.mark.campaign
 def test_ports_hold_no_place_while_their_body_is_not_there():
     late = Assembly(gravity=(0.0, -9.81), title="late")
     rod = PointMassRod(start=(0.0, 0.0), end=(1.0, 0.0), masses=(0.5, 1.0))
@@ -381,6 +390,7 @@ def test_ports_hold_no_place_while_their_body_is_not_there():
     assert all(split.holds for _, split in found.budgets)
 
 
+@pytest.mark.campaign
 def test_a_followed_motion_has_no_place_for_a_body_that_is_gone():
     pair = Assembly(gravity=(0.0, -9.81), title="pair")
     for name, x in (("near", 0.0), ("far", 3.0)):
@@ -427,6 +437,7 @@ def test_a_method_that_refuses_the_model_is_a_row_that_says_why(without_pictures
     assert "'skate'" in Path("kept/report.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.campaign
 def test_a_method_that_diverges_is_a_row_that_says_so(without_pictures):
     result = command(
         "chain", "--set", "bodies=2", "--methods", "thesis,modular", "--dt", "5e-3", "--until", "0.05", "--no-budget",
@@ -505,6 +516,7 @@ def test_an_unknown_method_is_refused_with_the_list_of_names():
 # --- solved by hand --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.campaign
 def test_the_solvers_by_hand_are_first_order_on_their_own_scenario():
     plan = plan_of("two-rods", methods="hand-newton-euler,hand-lagrange,modular", steps="4e-3,2e-3", until=0.04)
     found = compare(plan, budgets=False)
@@ -572,6 +584,7 @@ def test_the_tables_read_back_with_the_numbers_of_the_json(kept):
         assert max(parts) == split["largest"]["compliance"]
 
 
+@pytest.mark.campaign
 def test_a_report_is_not_overwritten_unless_that_is_asked_for(without_pictures):
     words = ("double-pendulum", "--methods", "modular", "--dt", "1e-2", "--until", "0.01", "--no-budget")
     assert command(*words, "--out", "mine").exit_code == 0

@@ -114,6 +114,7 @@ def test_the_spring_pendulum_begins_as_its_spring_pulls():
     assert run.acceleration("solid.P")[0] == pytest.approx(centre + turning * np.array([-1.0, 1.0]), rel=1e-12)
 
 
+@pytest.mark.campaign
 def test_the_spring_pendulum_loses_what_its_damper_takes_and_nothing_else():
     run = simulate(scenarios.load("spring-pendulum"), 2.5e-5, 0.4, Glued(order=4))
     ledger = run.ledger("spring")
@@ -146,6 +147,7 @@ def test_the_solid_hangs_still_where_the_spring_is_longer_by_m_g_over_k():
     assert np.ptp(run.position("solid.G"), axis=0).max() < 1e-12
 
 
+@pytest.mark.campaign
 def test_small_swings_of_the_spring_pendulum_have_the_period_of_two_pendulums_in_a_row():
     """Sideways the spring is a rod of its length under load: M = ((l^2, l d), (l d, d^2 + I)) and K = g (l, d) for 1 kg."""
     length = REST + G / STIFFNESS
@@ -272,6 +274,7 @@ def test_opened_scissors_are_those_of_table_1_at_45_degrees():
         assert found == pytest.approx(place(point), abs=1e-15)
 
 
+@pytest.mark.campaign
 def test_the_scissors_stand_still_where_their_weight_balances_the_spring(monkeypatch):
     """The spring, 4 m long when free, opens them to 2 sqrt 2 m and no further: there the upper arms lie almost level."""
 

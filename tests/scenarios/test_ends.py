@@ -176,6 +176,7 @@ def test_a_signal_ends_all_within_two_seconds_and_what_was_recorded_is_kept(numb
     assert ended_by(number) > 0.0
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("instant", instants(1, signal.SIGTERM))
 def test_a_signal_that_comes_early_does_so_too(instant):
     ended_by(signal.SIGTERM, instant)

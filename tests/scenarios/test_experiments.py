@@ -170,6 +170,7 @@ def test_a_run_that_diverged_is_repeated_as_far_as_it_went():
 # --- export ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.campaign
 def test_both_formats_go_into_the_run_folder_and_hold_the_run():
     run("chain", "--set", "bodies=3")
     kept = Run.load("kept")

@@ -159,6 +159,7 @@ def test_drawing_leaves_the_plotting_state_of_the_user_alone():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.campaign
 def test_pictures_name_model_step_and_events_and_those_of_a_saved_run_look_the_same(cut, tmp_path):
     cut.save(tmp_path)
     kept = Run.load(tmp_path)
@@ -190,6 +191,7 @@ def test_what_acts_along_an_axis_is_in_the_summary_and_in_a_picture_of_its_own()
     assert efforts.draw(record(scenarios.load("simple-pendulum"), 0.01)) is None
 
 
+@pytest.mark.campaign
 def test_pictures_of_many_bodies_say_how_much_is_left_out():
     run = record(scenarios.load("chain", bodies=20), 0.1, dt=2e-4)
     assert "6 of 20 moving points" in texts(trajectories.draw(run))
@@ -413,6 +415,7 @@ def test_other_films_are_slowed_down_or_speeded_up_by_a_round_factor(length, spe
     assert len(film.at) <= 150
 
 
+@pytest.mark.campaign
 def test_an_animation_shows_every_frame_and_the_last_pose(cut, tmp_path):
     film = animation.film(cut)
     assert (film.at[0], film.at[-1]) == (0, len(cut) - 1)
@@ -461,7 +464,8 @@ def test_with_labels_measured_once_axes_lie_where_two_passes_put_them(cut, draw)
     assert all(box.x0 > -0.01 and box.y0 > -0.01 and box.x1 < 1.01 and box.y1 < 1.01 for box in boxes)
 
 
-@pytest.mark.parametrize(("of", "draw"), each_once(["eventful", "cut"], [trajectories.draw, violations.draw]))
+@pytest.mark.short(1)
+@pytest.mark.parametrize(("of", "draw"), each_once(["cut", "eventful"], [trajectories.draw, violations.draw]))
 def test_a_picture_whose_labels_are_measured_once_is_that_of_matplotlib(of, draw, request, tmp_path, monkeypatch):
     """To the last bit; and no axis works out its ticks more often than it is moved."""
     once, often = draw(request.getfixturevalue(of)), draw(request.getfixturevalue(of))

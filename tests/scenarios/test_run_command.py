@@ -74,6 +74,7 @@ def test_the_margin_of_the_tightest_joint_is_the_first_line():
     assert "warning" not in result.stdout
 
 
+@pytest.mark.campaign
 def test_a_load_that_has_grown_beyond_the_limit_is_a_line_while_it_runs():
     result = run(
         "bicycle-chain", "--coupling", "penalty", "--dt", "1e-4", "--until", "0.2", "--no-plot", "--record-every", "100"
@@ -179,6 +180,7 @@ def test_a_folder_that_holds_a_run_is_left_as_it_is():
     assert {file.name: file.read_bytes() for file in Path("mine").rglob("*.*")} == before
 
 
+@pytest.mark.campaign
 def test_overwriting_replaces_the_run_and_its_old_pictures(plain_pictures):
     modular("run", "double-pendulum", "--until", "0.01", "--out", "mine")
     result = run("chain", "--out", "mine", "--overwrite")
@@ -217,6 +219,7 @@ def test_velocities_are_projected_where_asked():
     assert Run.load("runs/push").events[0]["kind"] == "projection"
 
 
+@pytest.mark.campaign
 def test_settings_are_typed_as_the_list_prints_them():
     """Every default, typed as it stands, gives the model that comes without it."""
     for name in catalogue.names():
@@ -250,6 +253,7 @@ def test_joints_are_cut_and_made_at_times_that_are_typed():
     assert late.exit_code == 0 and Run.load("late").time[-1] == pytest.approx(7.2)
 
 
+@pytest.mark.campaign
 def test_what_never_happened_is_told():
     result = run("cut-double-pendulum", "--out", "short")
     assert "did not happen" in result.stdout

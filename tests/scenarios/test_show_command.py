@@ -29,6 +29,7 @@ def test_a_saved_run_is_drawn_again_without_being_changed(plain_pictures):
     assert Run.load("mine") == before
 
 
+@pytest.mark.campaign
 def test_pictures_may_go_elsewhere_but_not_into_another_run(plain_pictures):
     run("double-pendulum", "--out", "mine")
     run("chain", "--out", "other")

@@ -321,6 +321,7 @@ def test_a_setting_further_inside_may_be_called_by_its_last_word_where_there_is_
     ]
 
 
+@pytest.mark.campaign
 def test_what_is_swept_stands_in_one_table_and_other_couplings_in_their_own():
     words = ("--coupling", "glued", "--coupling", "penalty", "--sweep", "rule=shannon,stable")
     result = study(*PENDULUM, "--until", "0.04", *words, "--out", "kept")
@@ -419,6 +420,7 @@ def test_a_read_sweep_is_refused_in_words():
 # --- the usual reference ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.campaign
 def test_the_usual_reference_is_exact_to_eleven_digits():
     result = study("double-pendulum", "--dt", "1e-3", "--until", "0.02", "--out", "kept")
     assert result.exit_code == 0, result.stderr

@@ -248,6 +248,7 @@ def test_a_ghost_changes_nothing_and_is_near(tmp_path):
     assert found[0] == found[1]
 
 
+@pytest.mark.campaign
 def test_workers_give_the_bits_of_one_process(everything_done):
     with session_of(workers=2, launcher="here") as session:
         everything(session)
@@ -576,6 +577,7 @@ def test_joints_that_break_are_told():
         assert any(n.kind == "happened" and "break elbow" in n.text for n in session.snapshot.notices)
 
 
+@pytest.mark.short(1)
 @pytest.mark.parametrize("before", [True, False], ids=["limit first", "reference first"])
 def test_the_reference_breaks_where_the_mechanism_breaks(before):
     with session_of(dt=1e-3) as session:

@@ -32,6 +32,7 @@ def test_two_thousand_days(chunk):
     all_well(Day.drawn(seed) for seed in range(1000 + CHUNK * chunk, 1000 + CHUNK * (chunk + 1)))
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("chunk", [0, *(pytest.param(k, marks=pytest.mark.campaign) for k in range(1, 1 + some(99)))])
 def test_days_that_are_worse_than_promised(chunk):
     all_well(Day.violent(seed) for seed in range(5 * chunk, 5 * (chunk + 1)))
@@ -108,6 +109,7 @@ def events_of(day):
     return world.counts["events"]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("part", first_of(1, range(4)))
 def test_a_worker_dies_at_any_eighth_event_of_a_day(part):
     all_well(replace(SHORT, dies_at_event=n) for n in range(2 * part, events_of(SHORT), 8))
@@ -120,6 +122,7 @@ def test_a_worker_dies_at_every_event_of_a_day(seed):
     all_well(replace(day, dies_at_event=n) for n in range(events_of(day)))
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("chunk", first_of(1, range(4)))
 def test_two_at_once_and_neighbours_and_again_during_the_replay(chunk):
     seeds = range(12 * chunk, 12 * (chunk + 1))

@@ -163,7 +163,7 @@ def test_a_body_that_was_there_between_two_samples_alone_is_not_missed(tmp_path)
         assert write_html([first, second], tmp_path / "film.html").exists()
 
 
-@pytest.mark.parametrize("seed", first_of(2, range(20)))
+@pytest.mark.parametrize("seed", first_of(1, range(20)))
 def test_whatever_was_done_it_can_be_kept_as_a_film_with_all_that_was_there(tmp_path, seed):
     with Session(Simulation(scenarios.load("double-pendulum"), 1e-3, record_every=10)) as session:
         play(session, 60, seed, walked=7)
