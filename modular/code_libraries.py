@@ -16,6 +16,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
 
+from modular.known_calls import KnownCalls
+
 # for loops over several cores, and for expressions of whole arrays, which give the same bits without
 OF_ARRAYS = frozenset({
     "PreParforPass", "NopythonRewrites", "ParforPass", "ParforFusionPass", "ParforPreLoweringPass", "DumpParforDiagnostics",
@@ -173,9 +175,10 @@ class WholeCompiler(Compiler):  # type: ignore[misc]
     library: type[Whole] = Whole
 
     def define_pipelines(self) -> Any:
-        """Numba's own, with another library to begin with."""
+        """Numba's own, with another library to begin with, and with what is known of calls."""
         self.state.library = self.library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
         self.state.library.enable_object_caching()
+        self.state.typingctx = KnownCalls(self.state.typingctx)
         pipelines, left_out = super().define_pipelines(), passes_without_work(self.state.func_id.code)
         for each in pipelines:
             each.passes = [one for one in each.passes if _name(one[0]) not in left_out]

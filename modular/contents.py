@@ -54,6 +54,7 @@ GENERATORS = tuple(
         "instructions",
         "kept_code",
         "kernel",
+        "known_calls",
         "lane_functions",
         "lane_rows",
         "lanes",
