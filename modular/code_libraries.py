@@ -15,8 +15,10 @@ import llvmlite.binding as llvm
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
+from numba.core.typed_passes import NativeLowering
 
 from modular.known_calls import KnownCalls
+from modular.lowering import Lowering
 
 # for loops over several cores, and for expressions of whole arrays, which give the same bits without
 OF_ARRAYS = frozenset({
@@ -34,6 +36,12 @@ def passes_without_work(code: CodeType) -> frozenset[str]:
 def _name(found: Any) -> str:
     """A pass is told by its class, or is an object of it."""
     return (found if isinstance(found, type) else type(found)).__name__
+
+
+def _ours(step: tuple[Any, str]) -> tuple[Any, str]:
+    """A pass and what it is for, ours instead of numba's where there is one."""
+    found, purpose = step
+    return (Lowering if found is NativeLowering else found), purpose
 
 
 class Whole(JITCodeLibrary):  # type: ignore[misc]
@@ -181,7 +189,7 @@ class WholeCompiler(Compiler):  # type: ignore[misc]
         self.state.typingctx = KnownCalls(self.state.typingctx)
         pipelines, left_out = super().define_pipelines(), passes_without_work(self.state.func_id.code)
         for each in pipelines:
-            each.passes = [one for one in each.passes if _name(one[0]) not in left_out]
+            each.passes = [_ours(one) for one in each.passes if _name(one[0]) not in left_out]
         return pipelines
 
 

@@ -60,6 +60,7 @@ GENERATORS = tuple(
         "lanes",
         "libraries",
         "loop",
+        "lowering",
         "memory",
         "reach",
         "registrations",
