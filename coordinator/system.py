@@ -137,8 +137,9 @@ class System:
 
     def settle_in(self, bodies: Mapping[str, Body], homes: Mapping[str, Bodies]) -> None:
         """Remember where bodies that were taken in live, in the order of the model."""
-        self.body_home.update({name: homes[name] for name in bodies})
-        self.uses.update(dict.fromkeys(bodies, ()))
+        names = list(bodies)
+        self.body_home.update(homes if list(homes) == names else {name: homes[name] for name in names})
+        self.uses.update(dict.fromkeys(names, ()))
         self.version += 1
 
     def remove_body(self, name: str) -> None:

@@ -87,6 +87,7 @@ class Names:
 
     def __init__(self, copies: Assembly) -> None:
         self._members = [cast("Tiles[Any]", each) for each in (copies.bodies, copies.joint_edges, copies.force_edges)]
+        self.which = self._members[0].which
         self._known: dict[str, tuple[str, int]] = {}  # of what events bring
         for each in copies.schedule:
             for event in each.events:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coordinator.couplings import Coupling, Penalty
+from coordinator.couplings import Coupling, Glued, Penalty
 from coordinator.couplings.coupling import coupling_named
 from coordinator.ensemble.folder import Folder
 from coordinator.ensemble.parameters import GRAVITY
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import xarray
 
 BODIES_PER_BLOCK = 8192  # that run side by side: their state stays near the processor, their set-up is shared
+BODIES_PER_GLUED_BLOCK = 2048  # the same where steps have stages that come back to what they know of each body
 MIN_SIDE_BY_SIDE = 3  # variants for which it is worth while
 MAX_SIDE_BY_SIDE = 4096
 LEAST_OF_BLOCK, BLOCKS = (
@@ -212,7 +213,8 @@ class Ensemble(Reading, Spelt):
         members = len(model.bodies) + len(model.joint_edges) + len(model.force_edges)
         samples = self.until / self.dt / self.record_every + 2
         fitting = BLOCK_BYTES / (250.0 * members * samples)  # bytes of a member in a sample, about
-        bodies = max(1, BODIES_PER_BLOCK // max(1, len(model.bodies)))
+        most = BODIES_PER_GLUED_BLOCK if isinstance(self.coupling, Glued) else BODIES_PER_BLOCK
+        bodies = max(1, most // max(1, len(model.bodies)))
         return int(min(max(1.0, fitting), bodies, MAX_SIDE_BY_SIDE))
 
     def _block(self, which: list[int], until: float, heard: Heard) -> list[Piece]:

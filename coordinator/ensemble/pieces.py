@@ -49,6 +49,7 @@ class Piece:
     places: dict[str, Array] = field(default_factory=dict)  # of ports, (samples, variants, d), where no more was kept
     place_ticks: Indices = field(default_factory=lambda: np.empty(0, np.int64))
     extremes: dict[str, Array] = field(default_factory=dict)  # of ports, lowest and highest, (variants, 2, d)
+    which: Which | None = None  # of those that were laid out together: what members are called in each
 
     @property
     def variants(self) -> tuple[int, ...]:
@@ -122,9 +123,7 @@ class Piece:
         if known is names:
             return place
         step, more = divmod(len(names), len(self.told))
-        called = self._called.get(name)
-        if called is None:
-            called = self._called[name] = [self.called(name, k) for k in self.variants]
+        called = self._which.called(name)
         found: tuple[int, int] | None = None
         if not more and called[0] in (head := names[:step]):
             row = head.index(called[0])
@@ -133,9 +132,9 @@ class Piece:
         return found
 
     @cached_property
-    def _called(self) -> dict[str, list[str]]:
+    def _which(self) -> Which:
         """What members of the model are called in each variant."""
-        return {}
+        return Which(self.variants) if self.which is None else self.which
 
     @cached_property
     def _looked_through(self) -> dict[tuple[int, str], tuple[list[str], tuple[int, int] | None]]:
@@ -175,7 +174,7 @@ class Piece:
             start += segment.used
             if len(here):
                 segments.append(_picked(segment, here))
-        return Piece(segments, self.told, self.mark, self.seconds)
+        return Piece(segments, self.told, self.mark, self.seconds, which=self.which)
 
 
 def _picked(segment: Segment, which: Indices) -> Segment:

@@ -160,8 +160,9 @@ def run_stacked(
         text, found = names.sentence(str(warning.message))
         heard.append((found, _said(warning, text)))
     return Piece(
-        list(run.segments), SharedNotices(run, which, names, missed), MARK, float(run.timings.get("seconds", 0.0))
-    )
+        list(run.segments), SharedNotices(run, which, names, missed), MARK, float(run.timings.get("seconds", 0.0)),
+        which=names.which,
+    )  # fmt: skip
 
 
 def _said(warning: warnings.WarningMessage, text: str) -> warnings.WarningMessage:
