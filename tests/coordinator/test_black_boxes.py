@@ -85,7 +85,7 @@ def test_the_package_is_not_installed_here():
         plants.itself("plant:Motor", at=(0.0, 0.0, 0.0))
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("case", shortened(ALWAYS, plants.CASES))
 def test_where_it_is_installed_every_way_gives_the_bits_of_the_class_itself(case, ways):
     assert {"alone", "InProcessPool", "ByPayload", "hired"} <= set(ways[case])

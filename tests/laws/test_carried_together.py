@@ -215,7 +215,7 @@ def arch(count, friction, thick, radius=1.0):
     return model
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize(
     ("friction", "thick", "stands"), [(0.7, 0.115, True), (0.7, 0.100, False), (0.4, 0.22, True), (0.28, 0.22, False)]
 )

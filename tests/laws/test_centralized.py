@@ -386,7 +386,7 @@ def slender(k):
     return Beam((2.0 * k, 0), (2.0 * k + 1, 0), elements=2, mass=(1.0, 2.5, 7.0)[k], axial=1e4, bending=20.0 * (k + 1))
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("kind", [by_modes, slender])
 def test_bodies_move_on_as_they_are_when_the_first_of_their_kind_leaves(kind):
     """Its row is taken by the last one. Bodies had the mass of their neighbours from then on, and soon there was no next step."""

@@ -108,7 +108,7 @@ def gripper(axes, row):
     return model
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize(("kind", "row"), [("skew", False), ("parallel", False), ("parallel", True), ("skew", True)])
 @pytest.mark.parametrize(("coupling", "dt", "most"), [(Glued(4), 1e-3, 2e-7), (Penalty(), 1e-4, 1e-4)], ids=named)
 def test_what_is_coupled_moves_by_lagranges_equations(kind, row, coupling, dt, most):

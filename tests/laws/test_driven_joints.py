@@ -63,7 +63,7 @@ def tip_of_shaken(times):
     return pivot + length * np.stack([np.sin(angle), -np.cos(angle)], -1)
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize(
     ("coupling", "order", "steps", "error"),
     [

@@ -130,7 +130,7 @@ def test_a_law_in_python_takes_part_and_changes_nothing_for_the_others():
     assert runs[0].digest == runs[1].digest
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("threads", [3, 1, 2, 5])
 def test_the_number_of_threads_changes_no_bit(threads):
     def model():

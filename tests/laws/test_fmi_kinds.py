@@ -20,7 +20,7 @@ pytest.importorskip("fmpy", reason="FMPy is not installed; pip install -e '.[fmi
 DT = 1e-3
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("version", [2, 3])
 def test_whole_numbers_stay_whole_and_events_are_counted(version, tmp_path):
     """A chain of as many bodies as a master says, whose last joint is cut on the way."""
@@ -64,7 +64,7 @@ def test_whole_numbers_stay_whole_and_events_are_counted(version, tmp_path):
     assert found[0].tolist() == [0, 1, 1] and found[-1].tolist() == [1, 0, 1]
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="there is no C compiler")
 @pytest.mark.parametrize("version", [2, 3])
 def test_a_native_fmu_says_what_its_variables_are(version, tmp_path):

@@ -59,7 +59,7 @@ def truth(joint, until):
     return ran(on_a_rod(ours(), joint), 1e-3, Glued(order=4), until)
 
 
-@pytest.mark.short(2)
+@pytest.mark.short(2, each=True)
 @pytest.mark.parametrize("joint", [Revolute(), Fixed()], ids=["hinge", "weld"])
 @pytest.mark.parametrize(
     ("coupling", "until"), [(Penalty(), 0.1), (Glued(), 0.1), (Relaxed(), 0.2)], ids=["penalty", "glued", "relaxed"]
@@ -83,7 +83,7 @@ def test_one_that_cannot_save_its_state_moves_between_springs():
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.15) and errors[1] < 5e-4
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
 def test_at_a_worker_and_from_a_memory_to_the_same_bits(monkeypatch, coupling):
     monkeypatch.setenv("MODULAR_ALLOW", "fmpy")
@@ -113,7 +113,7 @@ def middle_rod(tmp_path_factory):
     return whole, Fmu(file, ports={"start": "rod1.start", "end": "rod1.end"})
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("coupling", [Penalty(), Glued()], ids=["penalty", "glued"])
 def test_one_port_is_led_and_another_one_held(middle_rod, coupling):
     whole, rod = middle_rod

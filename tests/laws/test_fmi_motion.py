@@ -112,7 +112,7 @@ def test_two_that_are_told_motions_are_glued_to_each_other():
     assert np.abs(lost).max() < 1e-4
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @BOTH
 def test_a_spring_of_a_stranger_moves_what_carries_it(coupling):
     """A weight on a spring of 90 N/m, x = cos(w t): the FMU has no inertia, and the mass at its port is ours."""
@@ -202,7 +202,7 @@ def replaced(whole, name, file):
     return model
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("version, coupling", [(3, Penalty()), (2, Glued())], ids=["3-penalty", "2-glued"])
 def test_an_exported_rod_that_is_moved_goes_as_inside_to_second_order(version, coupling, tmp_path):
     from fmpy.validation import validate_fmu

@@ -38,7 +38,7 @@ def turning(time):
     return TORQUE / (INERTIA * W) * (1.0 - np.cos(W * time))
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("interface, order", [("co-simulation", 2), ("model exchange", None)])
 def test_an_input_follows_its_course(interface, order):
     """Held in the middle of a step of co-simulation; followed where we integrate."""
@@ -261,7 +261,7 @@ def switching(time, readings, memory):
     return not readings["fast"]
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("interface", ["co-simulation", "model exchange"])
 def test_whole_numbers_and_booleans_are_commanded_and_shown(interface):
     """FMI 2: a gear that multiplies a torque of 1 N m, and a switch that opens once the disc is fast."""

@@ -164,7 +164,7 @@ def test_a_rotor_is_braked_by_dry_friction_as_coulomb_says_or_not_at_all(kind, o
                 Simulation(sprung, 1e-3, other)
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize(
     ("dimension", "coupling"), each_once([2, 3], [Penalty(), Glued(), Relaxed(), Centralized()]), ids=named
 )

@@ -43,7 +43,7 @@ def extent(run):
 # --- accuracy --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.short(2)
+@pytest.mark.short(2, each=True)
 @pytest.mark.parametrize(
     ("order", "dt", "evaluations", "most"), [(2, 1e-3, 5000, 5e-5), (4, 1e-2, 2500, 3e-6), (6, 1e-2, 4500, 3e-8)]
 )
@@ -112,7 +112,7 @@ def test_a_skate_keeps_the_declared_order():
         assert max(np.abs(run.violation_rate("skate")).max() for run in runs) < 1e-14
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("coupling", [Glued(), Glued(4), Relaxed()], ids=named)
 def test_a_blade_under_a_pole_that_hardly_bends_keeps_its_step(coupling):
     """A stiff pole has shaken off by the end of a step much of what its blade was given at the beginning."""

@@ -240,7 +240,7 @@ def played(model, *settings, stop=lambda simulation: simulation, step=False, **m
 BITS = {"penalty": Penalty(), "glued": Glued(), "relaxed": Relaxed(), "mixed": Mixed(joints={"elbow": "penalty"})}
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("coupling", BITS.values(), ids=BITS)
 def test_objects_stacks_and_chunks_give_the_same_bits_through_aims(coupling):
     run = played(swing, coupling)

@@ -327,7 +327,7 @@ def test_what_it_does_is_told_and_another_coupling_goes_on_from_there():
             assert np.ptp(run.angle("hinge")[-50:]) < most and abs(run.angle("hinge")[-1]) < 2e-5
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("build", [lambda: car(60.0, 0.5), on_a_belt], ids=["whole", "divided"])
 def test_steps_stacks_threads_and_workers_and_checkpoints_have_the_same_bits(build, tmp_path):
     def digest(step=False, **settings):

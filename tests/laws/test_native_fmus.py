@@ -75,7 +75,7 @@ def in_a_fresh_process(file, dt, steps, names, folder, state=None):
 
 
 @needs_compiler
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize(("name", "version"), SYSTEMS)
 def test_without_python_in_it_has_the_bits_of_formulas(name, version, tmp_path):
     """In a process that cannot import modular; FMPy says nothing against the file, and the way is that of independent numbers."""

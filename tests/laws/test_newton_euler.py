@@ -136,7 +136,7 @@ def angular_momentum(run, every):
     return np.array(found)
 
 
-@pytest.mark.short(2)
+@pytest.mark.short(2, each=True)
 @pytest.mark.parametrize("until", [10.0, pytest.param(100.0, marks=pytest.mark.campaign)])
 @pytest.mark.parametrize("kind", [*FAMILY, "newton-euler"])
 def test_a_tennis_racket_keeps_energy_and_angular_momentum_for_a_hundred_thousand_steps(kind, until):

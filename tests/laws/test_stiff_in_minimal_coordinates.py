@@ -54,7 +54,7 @@ def test_welded_beams_and_modal_bodies_fall_as_glued_ones_in_fine_steps(elements
         assert np.abs(found - fine).max() < (3e-3 if isinstance(solver, MinimalCoordinates) else 3e-2) * fallen, solver
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("solver", [GGL(), AugmentedLagrangian()], ids=lambda solver: type(solver).__name__)
 @pytest.mark.parametrize(("elements", "dimension", "modes"), [(6, 2, 3), *later([(2, 2, 1), (6, 3, 4)])])
 def test_solvers_with_multipliers_hold_welded_modal_bodies_too(elements, dimension, modes, solver):

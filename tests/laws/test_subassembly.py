@@ -145,7 +145,7 @@ INNER = {
 CASES = [(dimension, name) for dimension, joints in INNER.items() for name in joints]
 
 
-@pytest.mark.short(2)
+@pytest.mark.short(2, each=True)
 @pytest.mark.parametrize(("swapped", "dimension", "name"), each_once([False, True], CASES), ids=named)
 def test_every_inner_joint_leaves_the_motions_that_it_leaves_outside(dimension, name, swapped):
     """Two bodies that fly apart as far as their joint lets them; the first given carries the other, whatever side of it it is."""

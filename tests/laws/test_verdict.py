@@ -274,7 +274,7 @@ def test_glued_joints_take_no_energy_from_what_bends(kind, much, order):
     assert np.abs(run.ledger("wall")["leaked"]).max() < much
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("solver", [HHT(), GGL(), AugmentedLagrangian()], ids=lambda solver: type(solver).__name__)
 @pytest.mark.parametrize("elements", first_of(1, [4, 2, 8, 16, 32]))
 def test_solvers_of_the_whole_hold_a_welded_beam(elements, solver):
@@ -441,7 +441,7 @@ def test_what_swings_errs_in_its_pace_by_as_much_as_the_cosine_says(coupling, fa
         assert error / factor < run.estimate["length"] < error * factor
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("kind", ["beam", "modes"])
 def test_a_stiff_beam_that_trembles_says_how_far_it_is_off(kind):
     """A clamped beam sags by two millimetres and swings about that: at 5 ms off by all of it after fourteen turns."""

@@ -322,7 +322,7 @@ def test_what_a_run_says_of_the_push_of_a_wall_is_what_it_gave(restitution, ever
         assert push[-1] == pytest.approx(G, rel=1e-6)
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("name", ["ball", "rod"])
 def test_the_remedies_for_a_late_wall_are_followed_and_help(name):
     """A shorter step and joints that do not give; or a stiffness with which a touch lasts fifty steps, pi sqrt(m / k)."""

@@ -92,7 +92,7 @@ def test_random_mechanisms_redundant_or_not(seed, by_payload):
     same(model, 1e-3, 0.006, workers, coupling, record_every=1 + seed % 5, project_velocities=True)
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("coupling", ["glued(4)", "relaxed"])
 def test_events_and_changes_by_hand_in_the_middle(coupling, pool):
     def model():
@@ -173,7 +173,7 @@ def test_what_was_counted_is_what_one_process_counts():
     assert counters[0]["left open"] > 0.0
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("coupling", ["glued(4)", "relaxed"])
 def test_whoever_looks_between_two_samples_sees_what_one_process_shows(coupling, pool):
     """And the simulation goes on from there by itself, step by step, before workers do again."""

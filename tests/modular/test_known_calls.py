@@ -1,9 +1,14 @@
 """Operations are looked up once for all kernels; what failed, or has learned more since, is asked about again."""
 
 import operator
+from math import inf
 
 import pytest
+from numba import njit
+from numba.core.compiler import Flags
 from numba.core.errors import TypingError
+from numba.core.targetconfig import ConfigStack
+from numba.core.typing.templates import signature
 from numba.extending import overload
 
 from modular.dispatcher import dispatch
@@ -22,7 +27,10 @@ class Asked:
         self.times += 1
         if self.fails:
             raise TypingError("nothing fits")
-        return function, tuple(arguments), tuple(keywords.items())
+        found = signature(types.float64, *arguments, *keywords.values())
+        if hasattr(function, "_impl_keys"):
+            function._impl_keys[found.args] = found
+        return found
 
 
 def of_numba(function):
@@ -41,11 +49,13 @@ def test_a_function_of_numba_is_asked_about_once_for_every_types_and_whatever_el
     others = [(types.float64, types.int64), (types.literal(2), types.float64), (types.literal(3), types.float64)]
     assert all(second.resolve_function_type(product, other, {}) != found for other in others) and asked.times == 4
     assert second.resolve_function_type(product, number, {"x": types.int64}) != found and asked.times == 5
-    assert second.resolve_function_type(of_numba(operator.add), number, {}) != found and asked.times == 6
+    assert second.resolve_function_type(of_numba(operator.add), number, {}) is not found and asked.times == 6
+    with ConfigStack().enter(Flags()):  # other settings
+        assert KnownCalls(asked).resolve_function_type(product, number, {}) is not found and asked.times == 7
     for _ in range(2):
         first.resolve_function_type(operator.mul, number, {})
-    assert asked.times == 8 and first.name == "numba"
-    assert KnownCalls(Asked()).resolve_function_type(product, number, {}) == found
+    assert asked.times == 9 and first.name == "numba"
+    assert KnownCalls(Asked()).resolve_function_type(product, number, {}) is not found
 
 
 def test_what_does_not_fit_is_asked_about_again():
@@ -56,6 +66,26 @@ def test_what_does_not_fit_is_asked_about_again():
             KnownCalls(asked).resolve_function_type(product, (types.float64,), {})
     asked.fails = False
     assert KnownCalls(asked).resolve_function_type(product, (types.float64,), {}) and asked.times == 3
+
+
+def test_what_is_compiled_for_others_is_not_what_kernels_call(monkeypatch):
+    """Functions that `overload` makes have the settings of whoever calls them; without them a division by zero ended a kernel."""
+    monkeypatch.setattr("modular.registrations._foreign", [])
+
+    def inverse(x):
+        raise AssertionError("numba has another one")
+
+    @overload(inverse)
+    def of_numbers(x):
+        return lambda x: 1.0 / x
+
+    def kernel(more):
+        return dispatch(lambda x: inverse(x) + more)
+
+    assert kernel(0.0)(0.0) == inf
+    with pytest.raises(ZeroDivisionError):
+        njit(lambda x: inverse(x))(0.0)
+    assert kernel(1.0)(0.0) == inf
 
 
 def test_a_function_that_learns_other_types_on_the_way_is_called_with_them(monkeypatch):

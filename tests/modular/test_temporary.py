@@ -50,7 +50,7 @@ def test_what_a_killed_process_left_behind_is_removed_and_that_of_a_living_one_s
     assert not list(place.glob("modular-tried-*"))
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @needs_locks
 @pytest.mark.parametrize(
     ("home", "make", "folder"),

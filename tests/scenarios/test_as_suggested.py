@@ -10,7 +10,7 @@ from campaign import shortened
 from coordinator import Simulation
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("name", shortened(["four-bar", "bricard", "chain", "bicycle-chain"], scenarios.names()))
 def test_a_ready_system_comes_to_the_end_that_it_suggests(name):
     """The light links of a chain shook themselves off their springs after half of it."""

@@ -464,7 +464,7 @@ def test_with_labels_measured_once_axes_lie_where_two_passes_put_them(cut, draw)
     assert all(box.x0 > -0.01 and box.y0 > -0.01 and box.x1 < 1.01 and box.y1 < 1.01 for box in boxes)
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize(("of", "draw"), each_once(["cut", "eventful"], [trajectories.draw, violations.draw]))
 def test_a_picture_whose_labels_are_measured_once_is_that_of_matplotlib(of, draw, request, tmp_path, monkeypatch):
     """To the last bit; and no axis works out its ticks more often than it is moved."""

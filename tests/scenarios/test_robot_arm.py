@@ -7,7 +7,7 @@ import scenarios
 from coordinator import Glued, Penalty, Simulation
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize(
     ("coupling", "dt", "gap"), [(Glued(), 1e-3, 1e-11), (Penalty(), 2e-4, 1e-3)], ids=["glued", "penalty"]
 )

@@ -6,7 +6,8 @@ spread over it, and of long runs their beginnings; what has no beginning that sa
 MODULAR_CAMPAIGN_CASES=1, as CI has it, what is in the short form of a law is not followed by more of the same kind.
 A test that is the campaign's as a whole says what it is: `campaign("more")` of what a shorter one asks already, `campaign("whole")`
 of what has no beginning that says anything. A test with many cases says how many of them its short form has: `short(2)`, evenly
-spread over all; the others are the campaign's, and more of what has been asked.
+spread over all; the others are the campaign's, and more of what has been asked. Where each asks something else, the shortest
+campaign has them too: `short(2, each=True)`.
 """
 
 import itertools
@@ -38,10 +39,12 @@ def keep_short(items):
         if item.get_closest_marker("short") and not item.get_closest_marker("campaign"):
             cases.setdefault(item.nodeid.split("[")[0], []).append(item)
     for of_one in cases.values():
-        kept = evenly(of_one, of_one[0].get_closest_marker("short").args[0])
+        short = of_one[0].get_closest_marker("short")
+        kept = evenly(of_one, short.args[0])
+        others = pytest.mark.campaign if short.kwargs.get("each") else pytest.mark.campaign("more")
         for item in of_one:
             if item not in kept:
-                item.add_marker(pytest.mark.campaign("more"))
+                item.add_marker(others)
 
 
 def evenly(items, count):

@@ -577,7 +577,7 @@ def test_joints_that_break_are_told():
         assert any(n.kind == "happened" and "break elbow" in n.text for n in session.snapshot.notices)
 
 
-@pytest.mark.short(1)
+@pytest.mark.short(1, each=True)
 @pytest.mark.parametrize("before", [True, False], ids=["limit first", "reference first"])
 def test_the_reference_breaks_where_the_mechanism_breaks(before):
     with session_of(dt=1e-3) as session:
