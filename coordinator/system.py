@@ -137,9 +137,8 @@ class System:
 
     def settle_in(self, bodies: Mapping[str, Body], homes: Mapping[str, Bodies]) -> None:
         """Remember where bodies that were taken in live, in the order of the model."""
-        names = list(bodies)
-        self.body_home.update(homes if list(homes) == names else {name: homes[name] for name in names})
-        self.uses.update(dict.fromkeys(names, ()))
+        self.body_home.update(homes if [*homes] == [*bodies] else {name: homes[name] for name in bodies})
+        self.uses.update(dict.fromkeys(bodies, ()))
         self.version += 1
 
     def remove_body(self, name: str) -> None:
