@@ -1,9 +1,9 @@
-"""Known calls: what comes of an operation on some types is asked of numba once, not in every kernel.
+"""Known calls: which form of an operation fits some types is looked up once, not again in every kernel.
 
-For every `a * b` numba goes through all that could multiply until something fits. Kernels ask six thousand times where there are
-four hundred answers; keeping them saves a tenth of all compiling. What `overload` and `intrinsic` make is compiled for whoever
-asks, for its settings too (whether divisions by zero are errors, say), and who asks last has his own called: so answers are kept
-for each settings, and are given again with what is to be called.
+For every `a * b` numba tries all forms of a product until one fits. Kernels ask six thousand times where there are four hundred
+answers; keeping these saves a tenth of all compiling. A function that `overload` or `intrinsic` makes is compiled with the
+settings of its caller (whether a division by zero is an error, say), and numba calls the version that was looked up last. So
+answers are kept for each set of settings, and a kept answer names its version to numba again.
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ def is_counted(context: Any, kind: Any) -> bool:
 
 
 class _Lower(Lower):  # type: ignore[misc]
+    """What numba lowers a function with."""
+
     def incref(self, typ: Any, val: Any) -> None:
         """Another one holds it."""
         if is_counted(self.context, typ):
