@@ -164,7 +164,10 @@ class JointHomes(Mapping[str, JointHome]):
 
     def enter_tiles(self, names: Iterable[str], edges: Tiles[JointEdge]) -> None:
         """The same of many copies, as they are described at the beginning."""
-        self._known.update(dict.fromkeys(names))
+        if self._known:
+            self._known.update(dict.fromkeys(names))
+        else:
+            self._known = dict.fromkeys(names)
         self._tiles = copy(edges)
 
     def leave(self, name: str) -> JointHome:
@@ -178,9 +181,17 @@ class TiledFacts(Mapping[str, dict[str, Any]]):
     """What `JointHomes.facts` tells of many copies, each when somebody asks."""
 
     def __init__(self, edges: Tiles[JointEdge], stacks: list[tuple[dict[str, Any], list[str]]]) -> None:
-        first = frozenset(name_in(name, edges.which[0]) for name in edges.originals)
+        first = {name_in(name, edges.which[0]): name for name in edges.originals}
         self._edges = edges
-        self._forms = [{parted(name)[0]: form for name in names if name in first} for form, names in stacks]
+        self._forms: list[dict[str, dict[str, Any]]] = []
+        for form, names in stacks:
+            own: dict[str, dict[str, Any]] = {}
+            for name in names if first else ():
+                if name in first:
+                    own[first.pop(name)] = form
+                    if not first:
+                        break
+            self._forms.append(own)
 
     def __getitem__(self, name: str) -> dict[str, Any]:
         edge, original = self._edges[name], parted(name)[0]

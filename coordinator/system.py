@@ -111,7 +111,7 @@ class System:
         stack.add(name, body)
         if body.led:  # it stands where it is to be by now
             cast(Any, stack).place_on_course(name, self.elements)
-        self.settle_in({name: body}, {name: stack})
+        self.settle_in([name], {name: stack})
 
     def key_of(self, name: str, body: Body) -> Hashable:
         """What bodies that share a stack have in common."""
@@ -135,9 +135,9 @@ class System:
             joints.resize_response(motions)
         self.turnover += 1
 
-    def settle_in(self, bodies: Mapping[str, Body], homes: Mapping[str, Bodies]) -> None:
+    def settle_in(self, bodies: Sequence[str], homes: Mapping[str, Bodies]) -> None:
         """Remember where bodies that were taken in live, in the order of the model."""
-        self.body_home.update(homes if [*homes] == [*bodies] else {name: homes[name] for name in bodies})
+        self.body_home.update(homes if [*homes] == bodies else {name: homes[name] for name in bodies})
         self.uses.update(dict.fromkeys(bodies, ()))
         self.version += 1
 

@@ -47,7 +47,8 @@ class SharedConstantsStack(Stack):
                 held = len(getattr(self, name))
                 if first + new > held:
                     self._lengthen(name, max(first + new, 2 * held))
-        makes = np.array([*again, *range(first, first + new)], np.int64)
+        makes = np.arange(first, first + new)
+        makes = np.concatenate([np.array(again, np.int64), makes]) if again else makes
         self._users[makes] = numbers
         return makes
 
@@ -85,9 +86,9 @@ class SharedConstantsStack(Stack):
         return rows
 
 
-def group_equal(keys: Sequence[object]) -> tuple[list[int], Indices]:
+def group_equal(keys: Sequence[object]) -> tuple[Indices, Indices]:
     """Places of the first of each kind of key, and for every key the number of its kind."""
     kinds: dict[object, int] = {}
     which = np.fromiter((kinds.setdefault(key, len(kinds)) for key in keys), np.int64, len(keys))
     firsts = np.unique(which, return_index=True)[1] if len(keys) else np.empty(0, np.int64)
-    return firsts.tolist(), which
+    return firsts, which

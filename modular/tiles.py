@@ -8,6 +8,7 @@ no number of theirs is asked of these (`kinds_of`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -36,8 +37,8 @@ class Which(Sequence[int]):
 
     def __init__(self, numbers: Sequence[int]) -> None:
         self._numbers = tuple(numbers)
-        self._known = frozenset(self._numbers)
         self._called: dict[str, list[str]] = {}
+        self._in_rows: dict[tuple[str, ...], list[str]] = {}
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -51,11 +52,29 @@ class Which(Sequence[int]):
     def __contains__(self, k: object) -> bool:
         return k in self._known
 
+    @cached_property
+    def _known(self) -> frozenset[int]:
+        return frozenset(self._numbers)
+
+    @cached_property
+    def _endings(self) -> list[str]:
+        return [f"{MARK}{k}" for k in self._numbers]
+
     def called(self, name: str) -> list[str]:
         """What a member of the model is called in each of them."""
         found = self._called.get(name)
         if found is None:
-            found = self._called[name] = [f"{name}{MARK}{k}" for k in self._numbers]
+            found = self._called[name] = list(map(name.__add__, self._endings))
+        return found
+
+    def in_rows(self, members: tuple[str, ...]) -> list[str]:
+        """What several are called, variant after variant."""
+        if len(members) == 1:
+            return self.called(members[0])
+        found = self._in_rows.get(members)
+        if found is None:
+            every = zip(*map(self.called, members), strict=True)
+            found = self._in_rows[members] = list(chain.from_iterable(every))
         return found
 
     def laid_out(self, names: list[str]) -> tuple[str, ...] | None:
@@ -64,8 +83,7 @@ class Which(Sequence[int]):
         if left or not size or not all(MARK in name for name in names[:size]):
             return None
         own = tuple(parted(name)[0] for name in names[:size])
-        every = zip(*map(self.called, own), strict=True)
-        return own if names == list(chain.from_iterable(every)) else None
+        return own if names == self.in_rows(own) else None
 
 
 class Tiles(MutableMapping[str, Member]):
@@ -93,8 +111,7 @@ class Tiles(MutableMapping[str, Member]):
 
     def names_of(self, members: Iterable[str]) -> list[str]:
         """Names of these members of the model in all variants, variant after variant."""
-        every = [self.which.called(name) for name in members]
-        return every[0] if len(every) == 1 else [name for own in zip(*every, strict=True) for name in own]
+        return self.which.in_rows(tuple(members))
 
     def rows_of(self, members: Sequence[str]) -> TileRows:
         """Some members of the model in all variants, in this order."""
@@ -137,8 +154,10 @@ class Tiles(MutableMapping[str, Member]):
 
     def __iter__(self) -> Iterator[str]:
         tiles = self.names_of(self.originals)
-        yield from tiles if not self._gone else (name for name in tiles if name not in self._gone)
-        yield from (name for name in self._other if not self._is_tile(name))
+        if self.there:
+            return iter(tiles)
+        left = [name for name in tiles if name not in self._gone]
+        return iter([*left, *(name for name in self._other if not self._is_tile(name))])
 
     def __len__(self) -> int:
         new = sum(not self._is_tile(name) for name in self._other)
@@ -172,6 +191,10 @@ class TileRows(Sequence[Any]):
         """Whether a field differs."""
         return any(field in self.tiles.columns.get(name, ()) for name in self.members)
 
+    def given(self, field: str) -> bool:
+        """Whether some have one that is not None."""
+        return self.varied(field) or any(getattr(original, field) is not None for original in self.originals)
+
     def column(self, field: str) -> Array:
         """A field of all of them, (rows, numbers)."""
         own = [
@@ -187,15 +210,18 @@ class TileRows(Sequence[Any]):
         return found.reshape(len(self), -1)
 
 
-def makes_of(members: TileRows) -> tuple[list[int], Indices]:
+def makes_of(members: TileRows) -> tuple[Indices, Indices]:
     """Places of the first of each make, and for every one the number of its make: what varies is one of its own in each variant."""
     variants, count = len(members.tiles.which), len(members.members)
     places = np.arange(variants * count).reshape(variants, count)
-    for k, name in enumerate(members.members):
-        if name not in members.tiles.columns and name not in members.tiles.loose:
+    varied = [name in members.tiles.columns or name in members.tiles.loose for name in members.members]
+    if all(varied):
+        return places.ravel(), places.ravel()
+    for k in range(count):
+        if not varied[k]:
             places[:, k] = places[0, k]
     firsts, which = np.unique(places, return_inverse=True)
-    return firsts.tolist(), which.ravel().astype(np.int64)
+    return firsts, which.ravel().astype(np.int64)
 
 
 def kinds_of(members: Mapping[str, Member]) -> Iterable[Member]:

@@ -10,7 +10,7 @@ from coordinator.checks import load_stiffness
 from coordinator.checks.context import CheckContext
 from coordinator.checks.verification import Progress, StepDoubling, Verification, control, verify
 from coordinator.couplings.implicit import located_friction
-from coordinator.couplings.margins import tightest
+from coordinator.couplings.margins import Margins, as_dict, tightest
 from coordinator.engine.interrupt import Turn, one_at_a_time
 from coordinator.record.run import Run
 from coordinator.system import System
@@ -96,15 +96,15 @@ class Inspection:
         }
 
     @property
-    def stiffness_margins(self: Inspected) -> dict[str, float]:
+    def stiffness_margins(self: Inspected) -> Mapping[str, float]:
         """What their stiffness alone leaves to joints and springs."""
         latest = self.past.latest_margins()
         glued = {name for name, (way, _) in self.ways.items() if way == "glued"}
-        return {
-            name: latest[name]
-            for name in (*self.system.joint_home, *self.system.force_home)
-            if name in latest and name not in glued
-        }
+        here = [*self.system.joint_home, *self.system.force_home]
+        if isinstance(latest, Margins) and not glued and latest.of_just(here):
+            return latest
+        latest = as_dict(latest)
+        return {name: latest[name] for name in here if name in latest and name not in glued}
 
     @property
     def ways(self: Inspected) -> dict[str, tuple[str, str]]:

@@ -28,6 +28,7 @@ import numpy as np
 
 from coordinator.checks.context import CheckContext
 from coordinator.checks.load_oscillation import oscillation_of
+from coordinator.couplings.margins import as_dict
 from coordinator.record.ways import acquainted
 from modular.body import GivesCompliance
 from modular.elements import ASKED, Array, Indices
@@ -140,7 +141,7 @@ def among(simulation: CheckContext, margins: Mapping[str, float], bodies: Sequen
         carriers.clear()
         bodies = heaviest(system)
         acquainted((body for body in bodies if body in system.body_home), system.described)
-    found = []
+    margins, found = as_dict(margins), []
     for body in bodies:
         bearing = _carrier(system, margins, body) if body in system.body_home else None
         carriers.pop(body, None)
@@ -223,11 +224,11 @@ def heaviest(system: System) -> list[str]:
     """Bodies at the sides of joints that bear most for how they answer."""
     elements, stacks = system.elements, [joints for joints in system.joints if joints.form.translations]
     starts = [np.stack([joints.first[: joints.count], joints.second[: joints.count]], axis=1) for joints in stacks]
-    rows = np.concatenate(starts)
+    rows, used = np.concatenate(starts), elements.count
     with np.errstate(all="ignore"):  # numbers that have left the world say so themselves
-        force = np.linalg.norm(elements.force[rows], axis=-1)
-        answer = np.square(elements.response[rows]).sum(axis=(-2, -1))
-        chosen = first_few(-(force * answer).ravel(), MAX_EXAMINED_SIDES)
+        force, answers = elements.force[:used], elements.response[:used].reshape(used, -1)
+        borne = np.sqrt(np.einsum("ni,ni->n", force, force)) * np.einsum("ni,ni->n", answers, answers)
+        chosen = first_few(-borne[rows].ravel(), MAX_EXAMINED_SIDES)
     ends, found = np.cumsum([joints.count for joints in stacks]), []
     for k in chosen:
         part = int(np.searchsorted(ends, k // 2, side="right"))

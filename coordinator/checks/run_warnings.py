@@ -27,6 +27,7 @@ from coordinator.checks import load_stiffness
 from coordinator.checks.context import CheckContext
 from coordinator.checks.diagnosis import beyond, proposed
 from coordinator.checks.load_stiffness import answers_kept
+from coordinator.couplings.margins import as_dict
 from coordinator.engine.program import Operation
 from coordinator.record.past import BEYOND, OVERLAP
 from coordinator.system import System
@@ -266,7 +267,7 @@ class WarningMemory:
         self, simulation: CheckContext, margins: Mapping[str, float], bodies: Sequence[str] | None
     ) -> dict[str, Any]:
         """Margins of stiffness, all or those on touched bodies, with what loads leave of them, as the log has it."""
-        known = dict(margins.items())  # for now: of many the log keeps no more than they are
+        known = as_dict(margins)  # for now: of many the log keeps no more than they are
         self._loads = load_stiffness.after(simulation, known, bodies)
         self._looked_at = (len(simulation.past.margins) + 1, simulation.tick) if bodies is None else (0, 0)
         reported, loads = load_stiffness.tell(known, self._loads)

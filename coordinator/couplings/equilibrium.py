@@ -38,11 +38,16 @@ def just_made(region: Region) -> New:
     """Joints whose ledgers are not yet open; one cut at this very instant and made again keeps what it carried."""
     homes, new = region.system.joint_home, []
     for joints in region.joints:
+        if not joints.form.holonomic:
+            continue
         fresh, names = joints.fresh, joints.names
-        rows = region.rows(joints) if region.restricted else np.flatnonzero(fresh[: joints.count]).tolist()
-        rows = [row for row, state in zip(rows, fresh[rows].tolist(), strict=True) if state == 1]
-        rows = [row for row in rows if not homes.again(names[row])] if homes.made_apart else rows
-        if rows and joints.form.holonomic:
+        if region.restricted:
+            rows = np.array([row for row in region.rows(joints) if fresh[row] == 1], np.int64)
+        else:
+            rows = np.flatnonzero(fresh[: joints.count] == 1)
+        if homes.made_apart:
+            rows = np.array([row for row in rows.tolist() if not homes.again(names[row])], np.int64)
+        if len(rows):
             new.append((joints, rows))
     return new
 
@@ -60,9 +65,10 @@ def carry_loads(region: Region, dt: float, new: New) -> None:
         return
     joints, rows = new[0]
     if len(new) == 1 and len(rows) == 1:
-        region.choose(rows[0])
+        row = int(rows[0])
+        region.choose(row)
         region.play(("meet", id(joints)), partial(_meeting_one, joints))
-        trial: Trial = OfOne(region, dt, joints, rows[0])
+        trial: Trial = OfOne(region, dt, joints, row)
     else:
         region.perform([*region.save_forces(), *_meeting(region), *Stable().program(region)])
         region.registry.forget()  # what is kept there was written for another rule
@@ -71,8 +77,8 @@ def carry_loads(region: Region, dt: float, new: New) -> None:
     region.elements.clock[STEP] = 0.0  # it is now again
 
 
-def _owners(region: Region, joints: Joints, rows: list[int]) -> list[str]:
-    return [owner for row in rows for owner in region.system.joint_home[joints.names[row]].owners]
+def _owners(region: Region, joints: Joints, rows: Indices) -> list[str]:
+    return [owner for row in rows.tolist() for owner in region.system.joint_home[joints.names[row]].owners]
 
 
 def start_as_predicted(region: Region, dt: float, new: New, turns: Callable[[Region], bool]) -> None:
@@ -90,10 +96,7 @@ def start_as_predicted(region: Region, dt: float, new: New, turns: Callable[[Reg
         return
     # of all copies at once
     once = isinstance(described, Tiles) and all(body.steps == 1 for body in kinds_of(described))
-    able = [
-        (j, rows if once else [row for row in rows if _steps_once(region.system, j.names[row])]) for j, rows in asked
-    ]
-    bending = [(j, rows) for j, rows in able if rows]
+    bending = asked if once else _some(asked, lambda joint: _steps_once(region.system, joint))
     if region.system.parted is not None:
         bending = _in_motion(region, bending)
     if not bending or not (any(j.form.drives for j, _ in bending) or any(b.state()["v"].any() for b in region.bodies)):
@@ -122,9 +125,17 @@ def _in_motion(region: Region, new: New) -> New:
         for bodies in region.bodies
         for row in np.flatnonzero(bodies.state()["v"].reshape(len(bodies.names), -1).any(axis=1)).tolist()
     }
-    moving |= {parted(joints.names[row])[1] for joints, rows in new if joints.form.drives for row in rows}
-    kept = [(joints, [row for row in rows if parted(joints.names[row])[1] in moving]) for joints, rows in new]
-    return [(joints, rows) for joints, rows in kept if rows]
+    moving |= {parted(joints.names[row])[1] for joints, rows in new if joints.form.drives for row in rows.tolist()}
+    return _some(new, lambda joint: parted(joint)[1] in moving)
+
+
+def _some(new: New, wanted: Callable[[str], bool]) -> New:
+    """Those new joints that are wanted, by name."""
+    kept = [
+        (joints, np.array([row for row in rows.tolist() if wanted(joints.names[row])], np.int64))
+        for joints, rows in new
+    ]
+    return [(joints, rows) for joints, rows in kept if len(rows)]
 
 
 def _first_tick(region: Region) -> list[EventOperation]:
@@ -201,7 +212,7 @@ class OfOne(Trial):
 
     def __init__(self, region: Region, dt: float, joints: Joints, row: int) -> None:
         self.joints, self.row = joints, row
-        self._able = _among(joints, [row])
+        self._able = _among(joints, np.array([row]))
         joints.stiffness[row] = joints.damping[row] = 0.0
         super().__init__(region, dt, joints.preload[row].copy())
 
@@ -229,7 +240,7 @@ class OfOne(Trial):
 class OfMany(Trial):
     """Joints made at one instant: the blocks E = dt^2 K of the stability rule."""
 
-    def __init__(self, region: Region, dt: float, new: list[tuple[Joints, list[int]]]) -> None:
+    def __init__(self, region: Region, dt: float, new: New) -> None:
         self.new = new
         # sums go by the names of joints: in whatever stacks these live, the last bits stay
         self._order, ends = by_name(region.system, new)
@@ -385,7 +396,7 @@ class Sums:
         return np.repeat(values, self._sizes)
 
 
-def _among(joints: Joints, rows: list[int]) -> Array | None:
+def _among(joints: Joints, rows: Indices) -> Array | None:
     """Projectors on what the rows of joints can do, their rank being known; None where that is everything."""
     form = joints.form
     if form.locks == form.rows:

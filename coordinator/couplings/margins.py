@@ -38,7 +38,20 @@ class Margins(Mapping[str, float]):
 
     def items(self) -> ItemsView[str, float]:
         """All, and nothing is kept of having been asked."""
-        return dict(zip(self._names, self._values, strict=True)).items()
+        return self.as_dict().items()
+
+    def as_dict(self) -> dict[str, float]:
+        """For who asks for many."""
+        return dict(zip(self._names, self._values, strict=True))
+
+    def of_just(self, names: list[str]) -> bool:
+        """Whether they are of these, in this order."""
+        return self._names == names
+
+    def tightest(self) -> tuple[str, float]:
+        """The first of the smallest."""
+        k = int(np.argmin(self._values))
+        return self._names[k], self._values[k]
 
     def __repr__(self) -> str:
         return repr(dict(self))
@@ -109,6 +122,14 @@ def tightest(margins: Mapping[str, float]) -> tuple[str, float] | None:
     """The joint or spring with the smallest margin."""
     if not margins:
         return None
-    known = dict(margins.items())
-    name = min(known, key=known.__getitem__)
-    return name, known[name]
+    if isinstance(margins, Margins):
+        return margins.tightest()
+    name = min(margins, key=margins.__getitem__)
+    return name, margins[name]
+
+
+def as_dict(margins: Mapping[str, float]) -> dict[str, float]:
+    """Margins to ask much of, for reading only."""
+    if isinstance(margins, dict):
+        return margins
+    return margins.as_dict() if isinstance(margins, Margins) else dict(margins)

@@ -9,7 +9,7 @@ from modular.elements import Indices
 from modular.joints import Joints
 from modular.tiles import Tiles
 
-New = list[tuple[Joints, list[int]]]  # joints just made: their stack and rows
+New = list[tuple[Joints, Indices]]  # joints just made: their stack and rows
 
 
 def any_alone(system: System, new: New) -> bool:
@@ -29,17 +29,17 @@ def models_in(system: System, new: New) -> dict[int, New]:
     found: dict[int, New] = {}
     for joints, rows in new:
         mine: dict[int, list[int]] = {}
-        for row in rows:
+        for row in rows.tolist():
             mine.setdefault(parted(joints.names[row])[1], []).append(row)
         for model, own in mine.items():
-            found.setdefault(model, []).append((joints, own))
+            found.setdefault(model, []).append((joints, np.array(own, np.int64)))
     return found
 
 
 def by_name(system: System, new: New) -> tuple[Indices, Indices]:
     """The order of rows by the names of their joints, model after model, and where the rows of each model end."""
     if system.parted is None:
-        every_name = [np.repeat([joints.names[row] for row in rows], joints.form.rows) for joints, rows in new]
+        every_name = [np.repeat([joints.names[row] for row in rows.tolist()], joints.form.rows) for joints, rows in new]
         alone: Indices = np.argsort(np.concatenate(every_name), kind="stable")
         return alone, np.array([len(alone)])
     placed = [_placed(system, joints) for joints, _ in new]

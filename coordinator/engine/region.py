@@ -79,7 +79,7 @@ class Region:
         self.system = system
         self.elements: Elements = system.elements
         homes = system.body_home
-        self.names = [name for name in dict.fromkeys(touched) if name in homes]
+        self.names = [*homes] if touched is homes else [name for name in dict.fromkeys(touched) if name in homes]
         self.everything = len(self.names) == len(homes)
         self.registry = StackRegistry.of(system)
         self.stacks, self._index = self.registry.stacks, self.registry.index
@@ -165,13 +165,15 @@ class Region:
     @classmethod
     def of(cls, system: System, touched: Iterable[str]) -> Region:
         """The region of some bodies; the last ones are kept as long as the topology stays."""
-        key = tuple(touched)
+        if touched is system.described:
+            touched = system.body_home
+        key = None if touched is system.body_home else tuple(touched)  # None: all, whose names are many
         version, known = system.cache.get("regions", (-1, {}))
         if version != system.version:
             known = {}
             system.cache["regions"] = (system.version, known)
         if key not in known:
-            known[key] = cls(system, key)
+            known[key] = cls(system, system.body_home if key is None else key)
         return cast(Region, known[key])
 
     # --- as a coupling sees a system -----------------------------------------------------------------------------

@@ -123,7 +123,7 @@ class Piece:
         if known is names:
             return place
         step, more = divmod(len(names), len(self.told))
-        called = self._which.called(name)
+        called = self.beside.called(name)
         found: tuple[int, int] | None = None
         if not more and called[0] in (head := names[:step]):
             row = head.index(called[0])
@@ -132,8 +132,8 @@ class Piece:
         return found
 
     @cached_property
-    def _which(self) -> Which:
-        """What members of the model are called in each variant."""
+    def beside(self) -> Which:
+        """Its variants, and what members of the model are called in each."""
         return Which(self.variants) if self.which is None else self.which
 
     @cached_property
@@ -231,7 +231,7 @@ def places_on(piece: Piece, variants: Variants, body: str, ports: Sequence[str])
     q = piece.series("bodies", body, "q")
     if q is None:
         return {}
-    bodies = bodies_of(variants, body, piece.variants)
+    bodies = bodies_of(variants, body, piece.beside)
     if isinstance(bodies, TileRows) or len({each.port_names for each in bodies}) == 1:
         found = type(bodies[0]).port_places(bodies, q)
         of_each, order = found.reshape(*q.shape[:2], -1, found.shape[-1]), bodies[0].port_names
@@ -249,14 +249,14 @@ def rates_in(piece: Piece, variants: Variants, port: str) -> Array | None:
     q, v, a = (piece.series("bodies", body, key) for key in "qva")
     if q is None or v is None or a is None:
         return None
-    bodies = bodies_of(variants, body, piece.variants)
+    bodies = bodies_of(variants, body, piece.beside)
     return of_each_body(bodies, lambda one, k: one.port_motion(name, q[:, k], v[:, k], a[:, k])[1])
 
 
-def bodies_of(variants: Variants, name: str, which: tuple[int, ...]) -> StackMembers | TileRows:
+def bodies_of(variants: Variants, name: str, which: Which) -> StackMembers | TileRows:
     """A body as each of these variants describes it."""
     if name in variants.columns:
-        return variants.bodies(Which(which)).rows_of([name])
+        return variants.bodies(which).rows_of([name])
     if not any(found.kind == BODY and found.owner == name for found in variants.parameters):
         return StackMembers([variants.model.bodies[name]] * len(which))
     return StackMembers(variants.member(BODY, name, k) for k in which)

@@ -69,7 +69,7 @@ def add_bodies(system: System, bodies: Mapping[str, Body]) -> None:
     for names in kinds.values():
         members = [bodies[name] for name in names]
         homes.update(dict.fromkeys(names, fill_in(system, names, members, members[0])))
-    system.settle_in(bodies, homes)
+    system.settle_in([*bodies], homes)
 
 
 def add_joints(system: System, edges: Mapping[str, JointEdge], make: Make) -> None:

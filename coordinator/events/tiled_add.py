@@ -43,7 +43,7 @@ def add_tiled_bodies(system: System, bodies: Tiles[Body]) -> None:
     for members in kinds.values():
         names, rows = bodies.names_of(members), bodies.rows_of(members)
         homes.update(dict.fromkeys(names, fill_in(system, names, rows, rows.originals[0])))
-    system.settle_in(bodies, homes)
+    system.settle_in(bodies.names_of(bodies.originals), homes)
 
 
 def runs_of(system: System, edges: Tiles[JointEdge]) -> list[tuple[JointForm, list[str]]] | None:

@@ -177,8 +177,11 @@ class Past:
             raise ModelError(f"the model of this simulation cannot be the start of another: {lost[0]}")
         return self.given.assembly().with_acts(self.acts)
 
-    def latest_margins(self) -> dict[str, float]:
+    def latest_margins(self) -> Mapping[str, float]:
         """The last stability margin of everything that ever had one, by stiffness alone (coordinator/checks/load_stiffness.py)."""
+        if len(self.margins) == 1 and not self.margins[0].get("loads"):
+            found: Mapping[str, float] = self.margins[0]["margins"]
+            return found
         read, latest = self._latest if self._latest[0] <= len(self.margins) else (0, {})
         for entry in self.margins[read:]:
             latest.update(entry["margins"].items())  # of many they stand in lists

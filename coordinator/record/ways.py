@@ -212,6 +212,7 @@ def _look(
     largest, energy = np.zeros((4, len(at))), np.zeros(len(at))
     places: list[Array] = []
     held, chosen = sum(len(names) for names, _ in segment.bodies), chosen_of(segment, BODIES)
+    acquainted((name for name, _, _ in chosen), bodies)
     for name, row, series in chosen:
         q, v, a = (series[key][at, row] for key in "qva")
         energy += bodies[name].kinetic_energy(q, v)

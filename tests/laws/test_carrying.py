@@ -2,6 +2,7 @@
 
 import contextlib
 import warnings
+from array import array
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from coordinator import Glued, Run, Simulation, StabilityWarning, beyond, examin
 from coordinator.checks import load_stiffness
 from coordinator.checks.load_stiffness import bear, first_few
 from coordinator.couplings.compositions import LIMITS
+from coordinator.couplings.margins import Margins, as_dict, tightest
 from modular import Apply, Assembly, Diverged
 from random_assemblies import random_assembly
 
@@ -26,6 +28,28 @@ def test_the_first_few_are_those_of_all_in_order():
             values[draw.random(60) < share] = np.nan
             values[:3] = -np.inf, np.inf, 4.0
             assert first_few(values, count) == np.argsort(values, kind="stable")[:count].tolist()
+
+
+def test_margins_in_lists_tell_what_margins_by_name_tell():
+    draw = np.random.default_rng(1)
+    for count in (1, 7, 50):
+        names, values = [f"j{k}" for k in range(count)], draw.integers(1, 5, count).astype(float)
+        listed, known = Margins(names, array("d", values)), dict(zip(names, values.tolist(), strict=True))
+        assert tightest(listed) == tightest(known) == (min(known, key=known.get), min(known.values()))
+        assert listed == known == as_dict(listed) == dict(listed.items())
+    assert tightest(Margins([], array("d"))) is tightest({}) is None
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_what_stiffness_leaves_is_asked_of_what_is_there(cut):
+    """At once where nothing has changed since all were logged, and by their names afterwards."""
+    with Simulation(carrier(0.1, 0.3), 1e-3) as simulation:
+        logged = simulation.past.margins[0]["margins"]
+        if cut:
+            simulation.cut("hook")
+        own = simulation.stiffness_margins
+        assert list(own) == (["pin"] if cut else ["pin", "hook"])
+        assert cut or own == {name: logged[name] for name in ("pin", "hook")}
 
 
 def test_before_a_run_loads_are_looked_at_once_and_anew_after_every_change(monkeypatch):

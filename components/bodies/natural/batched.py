@@ -8,9 +8,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from components.bodies.identity_cache import cached_by_identity
 from components.bodies.natural.description import MassProperties, NaturalBody
-from components.bodies.natural.many import Layout
+from components.bodies.natural.many import Layout, layout_of_one
 from modular.elements import Array
 from modular.tiles import TileRows
 
@@ -41,15 +40,10 @@ class BatchedBody(NaturalBody):
     @property
     def mass_properties(self) -> MassProperties:
         """Mass, centre and second moment."""
-        layout = _lay_out(self)
+        layout = layout_of_one(self)
         return MassProperties(float(layout.mass[0]), layout.centre[0], layout.second_moment[0])
 
     @property
     def elements(self) -> Array:
         """A, B, u, v (or fewer) at the start, (e, d)."""
-        return np.asarray(_lay_out(self).elements[0])
-
-
-@cached_by_identity
-def _lay_out(body: BatchedBody) -> Layout:
-    return type(body).lay_out([body])
+        return np.asarray(layout_of_one(self).elements[0])

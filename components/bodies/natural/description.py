@@ -36,6 +36,7 @@ from components.bodies.natural.many import (
     element_weights,
     find_together,
     kept_record_rows,
+    port_rows_of,
     record_rows_of_one,
     rows_of,
     spans_of,
@@ -300,13 +301,13 @@ class NaturalBody(Body):
     @classmethod
     def port_places(cls, bodies: Sequence[Self], q: Array) -> Array:
         """All in one product."""
-        rows = kept_record_rows(bodies)
-        counts, elements = np.diff(rows.port_starts), q.shape[2]
+        weights, starts = port_rows_of(bodies)
+        counts, elements = np.diff(starts), q.shape[2]
         if (counts == counts[0]).all():  # no state has to be copied for each of its ports
-            weights = rows.port_weights.reshape(len(bodies), -1, elements)
-            return records.places(weights, q).reshape(len(q), int(counts.sum()), q.shape[3])
+            of_each = weights.reshape(len(bodies), -1, elements)
+            return records.places(of_each, q).reshape(len(q), int(counts.sum()), q.shape[3])
         owner = np.repeat(np.arange(len(bodies)), counts)
-        return np.asarray(np.einsum("pe,npec->npc", rows.port_weights, q[:, owner]))
+        return np.asarray(np.einsum("pe,npec->npc", weights, q[:, owner]))
 
     @classmethod
     def mass_centres(cls, bodies: Sequence[Self], q: Array) -> Array:

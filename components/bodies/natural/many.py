@@ -41,7 +41,7 @@ class Layout(NamedTuple):
         """First row of each body in `ports`, and their number at the end, (n + 1,)."""
         return np.concatenate([[0], np.cumsum(self.port_counts)]).astype(np.int64)
 
-    def of(self, rows: Sequence[int]) -> Layout:
+    def of(self, rows: Sequence[int] | Indices) -> Layout:
         """The layout of some of the bodies, in their order."""
         picked = np.asarray(rows, np.int64)
         counts = self.port_counts[picked]
@@ -133,7 +133,10 @@ def rows_of_layout(layout: Layout, velocity: Array) -> NaturalRows:
 
 def record_rows_of(bodies: Sequence[NaturalBody]) -> RecordRows:
     """What a record of bodies of one shape is read with, one row per body: a third of the work of `rows_of`."""
-    layout = lay_out(bodies)
+    return _record_rows_of(lay_out(bodies))
+
+
+def _record_rows_of(layout: Layout) -> RecordRows:
     return _record_rows(layout, *_spans_and_inverse(layout))
 
 
@@ -154,15 +157,25 @@ def record_rows_of_one(body: NaturalBody) -> RecordRows:
     return found if own is body and found is not None else record_rows_of([body])
 
 
+@cached_by_identity
+def layout_of_one(body: NaturalBody) -> Layout:
+    """Mass, elements and ports of one."""
+    own, found = _laid_out_together.pop(id(body), (None, None))
+    return found if own is body and found is not None else type(body).lay_out([body])
+
+
 def find_together(bodies: Sequence[NaturalBody]) -> None:
-    """Find the same of several at once, before each is asked for its own."""
+    """Find both of several at once, before each is asked for its own."""
     groups: dict[tuple[int, int, int], list[NaturalBody]] = {}
     for body in bodies:
         groups.setdefault((*body.shape, body.point_count), []).append(body)
     _found_together.clear()
+    _laid_out_together.clear()
     for those in groups.values():
-        rows = record_rows_of(those)
+        layout = lay_out(those)
+        rows = _record_rows_of(layout)
         for k, body in enumerate(those):
+            _laid_out_together[id(body)] = body, layout.of([k])
             ports = slice(int(rows.port_starts[k]), int(rows.port_starts[k + 1]))
             own = {
                 field: getattr(rows, field)[k : k + 1] for field in ("mass", "mass_matrix", "gram", "centre_weights")
@@ -174,7 +187,9 @@ def find_together(bodies: Sequence[NaturalBody]) -> None:
             )
 
 
-_found_together: dict[int, tuple[NaturalBody | None, RecordRows | None]] = {}  # by identity, until it is asked for
+# by identity, until it is asked for
+_found_together: dict[int, tuple[NaturalBody | None, RecordRows | None]] = {}
+_laid_out_together: dict[int, tuple[NaturalBody | None, Layout | None]] = {}
 
 
 def _spans_and_inverse(layout: Layout) -> tuple[Array, Array]:
@@ -188,16 +203,30 @@ def _record_rows(layout: Layout, spans: Array, inverse_spans: Array) -> RecordRo
     # mass matrix
     a = combined(centre - elements[:, 0], inverse_spans)  # (A1.9)
     z = product(product(transposed(inverse_spans), layout.second_moment), inverse_spans)
-    owner = np.repeat(np.arange(len(mass)), layout.port_counts)
-    places = combined(layout.ports - elements[owner, 0], inverse_spans[owner])
     return RecordRows(
         mass=mass,
         mass_matrix=_mass_matrix(mass, a, z, points),
         gram=product(spans, transposed(spans)),
         centre_weights=element_weights(a, points, point=True),
-        port_weights=element_weights(places, points, point=True),
+        port_weights=_port_weights(layout, inverse_spans),
         port_starts=layout.port_starts,
     )
+
+
+def _port_weights(layout: Layout, inverse_spans: Array) -> Array:
+    elements, counts = layout.elements, layout.port_counts
+    owner = np.repeat(np.arange(len(counts)), counts)
+    places = combined(layout.ports - elements[owner, 0], inverse_spans[owner])
+    return element_weights(places, min(layout.points, elements.shape[1]), point=True)
+
+
+def port_rows_of(bodies: Sequence[NaturalBody]) -> tuple[Array, Indices]:
+    """`port_weights` and `port_starts` of a record: of variants side by side, which are asked for nothing else, these alone."""
+    if isinstance(bodies, TileRows) and bodies.derived is None:
+        layout = lay_out(cast("Sequence[NaturalBody]", bodies))
+        return _port_weights(layout, _spans_and_inverse(layout)[1]), layout.port_starts
+    rows = kept_record_rows(bodies)
+    return rows.port_weights, rows.port_starts
 
 
 def lay_out(bodies: Sequence[NaturalBody]) -> Layout:
@@ -325,6 +354,8 @@ def initial_velocity(bodies: Sequence[NaturalBody], layout: Layout) -> Array:
     elements, centre = layout.elements, layout.centre
     d = elements.shape[2]
     if isinstance(bodies, TileRows):
+        if not any(bodies.given(field) for field in ("velocity", "angular_velocity")):
+            return np.zeros(elements.shape)
         linear, angular = _given_rows(bodies, "velocity", d), _given_rows(bodies, "angular_velocity", 2 * d - 3)
     else:
         given = [body.velocity for body in bodies], [body.angular_velocity for body in bodies]

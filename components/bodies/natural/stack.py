@@ -96,8 +96,8 @@ class NaturalBodies(BodyStack):
         velocity = initial_velocity(members, layout)
         tiled = makes_of(bodies) if isinstance(bodies, TileRows) else None
         firsts, which = group_equal(layout.constants_keys) if tiled is None else tiled
-        own = layout if len(firsts) == len(members) else layout.of(firsts)
-        found = rows_of_layout(own, velocity[firsts])
+        every = len(firsts) == len(members)
+        found = rows_of_layout(layout, velocity) if every else rows_of_layout(layout.of(firsts), velocity[firsts])
         super().add_many(names, bodies)
         rows = self.add_rows(names)
         self.q[rows], self.v[rows] = layout.elements, velocity
