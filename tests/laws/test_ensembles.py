@@ -102,6 +102,22 @@ def test_the_bits_of_a_variant_are_those_of_its_single_run(coupling, dt):
     assert_the_bits_are_those_of_single_runs(found, range(9), record_every=4)
 
 
+@pytest.mark.parametrize("near", [1, 7, 12])
+def test_it_is_the_same_how_many_go_through_their_stages_together(near, monkeypatch):
+    """One, two or four of nine; the last ones are fewer, and one of the second lot is lost on the way."""
+    found = []
+    spins = np.where(np.arange(9) == 5, 3e6, 0.1)
+    model = pendulums()
+    model.add("wheel", RigidBody.example(2))
+    for bodies in (10_000, near):
+        monkeypatch.setattr("coordinator.couplings.interface.side_by_side.BODIES_NEAR", bodies)
+        vary = {**differing(9), "wheel.angular_velocity": spins}
+        found.append(Ensemble(model, 0.004, Glued(order=4), vary=vary).run(until=0.04))
+    whole, parted = found
+    assert list(whole.retired) == list(parted.retired) == [5]
+    assert np.array_equal(whole.position("last.end"), parted.position("last.end"), equal_nan=True)
+
+
 def test_variants_of_different_sizes_and_gravities_run_as_alone():
     lengths = np.linspace(0.4, 2.3, 7)  # so tolerances of glued joints differ
     vary = {

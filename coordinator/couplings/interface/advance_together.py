@@ -48,10 +48,10 @@ DONE = 0  # state of a model that rests; others have what `judge` has found, or 
 @kernel
 def play_those(table: View, which: int, least: int, most: int) -> int:
     """Play a segment for the models in these states; the first model in which something went wrong, or -1."""
-    count, wrong = table.model_count, NO_FAILED_ROW
+    count, last, wrong = table.model_count, table.last_model, NO_FAILED_ROW
     for op in range(table.segments[which, 0], table.segments[which, 1]):
-        k = 0
-        while k < count:
+        k = table.first_model
+        while k < last:
             if not least <= table.states[k] <= most:
                 k += 1
                 continue
@@ -62,7 +62,7 @@ def play_those(table: View, which: int, least: int, most: int) -> int:
                 call(table.program[op, ADDRESS], 0, 1, sheet, table.elements_sheet)
                 continue
             k += 1
-            while table.kinds[op] == ALIKE and k < count and least <= table.states[k] <= most:
+            while table.kinds[op] == ALIKE and k < last and least <= table.states[k] <= most:
                 k += 1
             begin, end = table.begins[op * count + first], table.ends[op * count + k - 1]
             found = call(table.program[op, ADDRESS], begin, end, table.program[op, COMPONENT], table.elements_sheet)
@@ -78,7 +78,7 @@ def play_those(table: View, which: int, least: int, most: int) -> int:
 @kernel
 def tell_all(table: View, verb: int, start: int, least: int, most: int) -> None:
     """Let interfaces in these states play a verb of their own."""
-    for k in range(table.model_count):
+    for k in range(table.first_model, table.last_model):
         if least <= table.states[k] <= most:
             call(table.addresses[verb], start, 1, table.sheets[k], table.elements_sheet)
 
@@ -87,13 +87,13 @@ def tell_all(table: View, verb: int, start: int, least: int, most: int) -> None:
 def drift_those(table: View) -> None:
     """Let all that do not rest drift, and note which of them have a body that is open."""
     count = table.model_count
-    for k in range(count):
+    for k in range(table.first_model, table.last_model):
         table.open[k] = -1
     play_those(table, DRIFT, 1, AHEAD_ANEW)
     for op in range(table.segments[DRIFT, 0], table.segments[DRIFT, 1]):
         if table.flags[op] == 0:
             continue
-        for k in range(count):
+        for k in range(table.first_model, table.last_model):
             if table.states[k] != DONE:
                 for row in range(table.begins[op * count + k], table.ends[op * count + k]):
                     if whole_number_at(table.flags[op] + 8 * row) != 0:
@@ -103,14 +103,13 @@ def drift_those(table: View) -> None:
 @kernel
 def close_those(table: View, elements: View) -> int:
     """Close the joints of every model where its drift leads; a model that finds no end at once, or -1."""
-    for k in range(table.model_count):
+    for k in range(table.first_model, table.last_model):
         table.states[k] = PLAIN
     tell_all(table, BEGIN_ROUNDS, 0, PLAIN, PLAIN)
-    left = table.model_count
     for turns in range(table.most_turns):
         drift_those(table)
         left, anew, ahead, plain = 0, 0, 0, 0
-        for k in range(table.model_count):
+        for k in range(table.first_model, table.last_model):
             if table.states[k] == DONE:
                 continue
             found = call(table.addresses[JUDGE], turns, table.open[k], table.sheets[k], table.elements_sheet)
@@ -135,7 +134,7 @@ def close_those(table: View, elements: View) -> int:
 @kernel
 def first_of(table: View) -> int:
     """The first model that does not rest."""
-    for k in range(table.model_count):
+    for k in range(table.first_model, table.last_model):
         if table.states[k] != DONE:
             return k
     return NO_FAILED_ROW
@@ -144,7 +143,7 @@ def first_of(table: View) -> int:
 @kernel
 def stop_those(table: View) -> int:
     """Stop the joints of every model at the end of its step; a model in which a body went wrong on the way, or -1."""
-    for k in range(table.model_count):
+    for k in range(table.first_model, table.last_model):
         table.states[k] = PLAIN
     tell_all(table, BEGIN_STOP, 0, PLAIN, PLAIN)
     for turns in range(MAX_ROUNDS):
@@ -152,7 +151,7 @@ def stop_those(table: View) -> int:
         if wrong >= 0:
             return wrong
         left = 0
-        for k in range(table.model_count):
+        for k in range(table.first_model, table.last_model):
             if table.states[k] != DONE:
                 if call(table.addresses[STOPPED], turns, 1, table.sheets[k], table.elements_sheet) == 1:
                     table.states[k] = DONE
@@ -166,15 +165,15 @@ def stop_those(table: View) -> int:
 
 @kernel
 def play_all(table: View, which: int) -> None:
-    """Play a segment for all models."""
-    for k in range(table.model_count):
+    """Play a segment for all of these."""
+    for k in range(table.first_model, table.last_model):
         table.states[k] = PLAIN
     play_those(table, which, PLAIN, PLAIN)
 
 
 @kernel
-def stage_of_all(table: View, elements: View, h: float, time: float) -> int:
-    """One RATTLE step of all models (stepping.py, `lead` and `follow`); a model that needs another way through it, or -1."""
+def stage_of_these(table: View, elements: View, h: float, time: float) -> int:
+    """One RATTLE step of these models (stepping.py, `lead` and `follow`); a model that needs another way through it, or -1."""
     elements.clock[STEP], elements.clock[TIME] = h, time
     play_all(table, BEGIN)
     wrong = close_those(table, elements)
@@ -199,16 +198,24 @@ def stage_of_all(table: View, elements: View, h: float, time: float) -> int:
 
 @loop
 def advance_together_loop(start: int, stop: int, table: View, elements: View) -> int:
-    """One macro step of all models; the first that would have to be tried in another way, or in which something went wrong."""
+    """One macro step of all models; the first that would have to be tried in another way, or in which something went wrong.
+
+    Some neighbours go through all stages before the next begin: what every stage comes back to of them stays near the processor.
+    """
     step, end = elements.clock[STEP], elements.clock[TIME]
-    wrong, passed = NO_FAILED_ROW, 0.0
-    for s in range(table.stage_count):
-        passed += table.shares[s]
-        for k in range(table.model_count):
-            table.states[k] = PLAIN
-        tell_all(table, BEGIN_STAGE, s, PLAIN, PLAIN)
-        wrong = stage_of_all(table, elements, table.shares[s] * step, end - (1.0 - passed) * step)
+    wrong = NO_FAILED_ROW
+    for first in range(0, table.model_count, table.neighbours):
+        table.first_model, table.last_model = first, min(first + table.neighbours, table.model_count)
+        passed = 0.0
+        for s in range(table.stage_count):
+            passed += table.shares[s]
+            for k in range(table.first_model, table.last_model):
+                table.states[k] = PLAIN
+            tell_all(table, BEGIN_STAGE, s, PLAIN, PLAIN)
+            wrong = stage_of_these(table, elements, table.shares[s] * step, end - (1.0 - passed) * step)
+            if wrong >= 0:
+                break
+        elements.clock[STEP], elements.clock[TIME] = step, end
         if wrong >= 0:
             break
-    elements.clock[STEP], elements.clock[TIME] = step, end
     return wrong

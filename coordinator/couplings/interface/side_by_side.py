@@ -40,6 +40,7 @@ from modular.loop import NO_FAILED_ROW, call, loop
 from modular.table import SPARE_NUMBERS, Number, Table
 from modular.views import View
 
+BODIES_NEAR = 512  # that go through the stages of a step together: what is known of them stays near the processor
 WITHOUT_ADDRESSES = ("program", "segments", "spans")
 Rows = dict[int, Indices]  # by the identity of a stack, where the rows of each model begin
 
@@ -156,6 +157,9 @@ class SideBySide(Table):
     addresses: Indices  # of the loops that interfaces play as a whole
     states: Indices  # who takes part in what is played
     model_count: Number
+    first_model: Number  # of those that are in their stages, and beyond the last
+    last_model: Number
+    neighbours: Number  # that go through their stages together
     elements_sheet: Number
     stage_count: Number
     most_turns: Number
@@ -171,7 +175,9 @@ class SideBySide(Table):
         self.stretch("shares")
         self.common("program", WIDTH, dtype=np.int64)
         self.common("segments", 2, dtype=np.int64)
-        for name in ("model_count", "elements_sheet", "stage_count", "most_turns"):
+        for name in (
+            "model_count", "first_model", "last_model", "neighbours", "elements_sheet", "stage_count", "most_turns",
+        ):  # fmt: skip
             self.fixed(name, dtype=np.int64)
         self.members: Sequence[Members] = tiled_members(system) or members_of(system)
         self.first = Interface(system, stages, local, self.members[0])
@@ -188,6 +194,7 @@ class SideBySide(Table):
         for name in ("states", "open"):
             self.lay(name, np.ones(count, np.int64))
         self.model_count, self.elements_sheet = count, system.elements.sheet
+        self.neighbours = max(1, BODIES_NEAR * count // max(len(system.body_home), 1))
         self.stage_count, self.most_turns = len(stages), MAX_ITERATIONS
         self.loops = dict(LOOPS)
         self.compiled = all(part.compiled for part in self.parts)
