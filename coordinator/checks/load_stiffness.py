@@ -258,7 +258,8 @@ def _carrier(system: System, margins: Mapping[str, float], body: str) -> tuple[C
         centre = described.mass_centre(stack.state()["q"][stack.row[body]])
     except ModelError:  # nobody can be asked
         return None
-    if not described.total_mass > 0.0:  # nobody says, as of an FMU
+    mass = described.total_mass
+    if not mass > 0.0:  # nobody says, as of an FMU
         return None
     room = STABILITY_LIMIT * (1.0 - min(min(margins[name] for name in names), 1e9) ** -2)
     bearing: list[str] = []
@@ -276,7 +277,7 @@ def _carrier(system: System, margins: Mapping[str, float], body: str) -> tuple[C
     loads: dict[str, tuple[float, float]] = {}
     easiest = 0.0  # 1 / I
     for name, (arm, answer, force, moment) in zip(bearing, found.tolist(), strict=True):
-        turning = max(answer - 1.0 / described.total_mass, 0.0)
+        turning = max(answer - 1.0 / mass, 0.0)
         over[name] = turning / arm if arm > 0.0 else 0.0
         easiest = max(easiest, turning / arm**2 if arm > 0.0 else 0.0)
         loads[name] = force, moment

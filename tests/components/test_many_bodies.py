@@ -103,7 +103,6 @@ def test_rows_of_bodies_are_what_mechanics_says(shape):
         assert np.allclose(port_rows(rows, k) @ elements, points, rtol=0, atol=1e-12 * size)
         mass, inverse = rows.mass_matrix[k], rows.inverse_mass[k]
         assert np.allclose(inverse @ mass, np.eye(e), rtol=0, atol=1e-13 * np.linalg.cond(mass))
-        assert np.allclose(rows.root[k] @ rows.root[k].T, inverse, rtol=1e-12, atol=1e-14 * np.abs(inverse).max())
         fall = rows.fall[k]
         assert fall @ mass @ fall == pytest.approx(body.total_mass, rel=1e-12)  # all points move alike: a particle
         assert rows.slip[k] == pytest.approx(body.total_mass**-0.5, rel=1e-15)
@@ -164,6 +163,10 @@ def test_written_out_sums_are_those_of_the_library():
         (inverted(square) @ square, np.broadcast_to(np.eye(3), square.shape)),
     ):
         assert np.allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+    numbers = np.array([3.0, -7.1e-9, 4.4e12, 1e-300])[:, None, None]
+    assert np.array_equal(inverted(numbers), np.linalg.inv(numbers))
+    with pytest.raises(np.linalg.LinAlgError):
+        inverted(np.array([[[2.0]], [[0.0]]]))
 
 
 @pytest.mark.campaign

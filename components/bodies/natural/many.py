@@ -88,7 +88,6 @@ class NaturalRows(RecordRows):
     spans: Array  # w = (B - A, u, v); their transpose is X_0 of (A1.6), (n, e - 1, d)
     inverse_spans: Array  # a vector r of the body is put together by r @ inverse_spans (A1.8), (n, d, e - 1)
     inverse_mass: Array  # symmetric to the last bit, (n, e, e)
-    root: Array  # its lower Cholesky factor, (n, e, e)
     local: Array  # S = H M^-1 H^T, constant as long as the body is rigid, (n, m, m)
     fall: Array  # 1 for points, 0 for directions, (n, e)
     slip: Array  # 1/sqrt(mass), (n,)
@@ -122,7 +121,6 @@ def rows_of_layout(layout: Layout, velocity: Array) -> NaturalRows:
         spans=spans,
         inverse_spans=inverse_spans,
         inverse_mass=inverse,
-        root=np.asarray(np.linalg.cholesky(inverse)),
         local=local_operators(read.gram, inverse, points),
         fall=falling(layout.elements, points),
         slip=1.0 / np.sqrt(layout.mass),

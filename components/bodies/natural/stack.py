@@ -20,7 +20,7 @@ from components.bodies.natural.many import (
     rows_of_layout,
     spans_of,
 )
-from components.bodies.short_sums import combined
+from components.bodies.short_sums import combined, inverted
 from modular.body import Body
 from modular.elements import Array, Elements, Indices
 from modular.internal_gains import InternalGains
@@ -155,7 +155,7 @@ class NaturalBodies(BodyStack):
         softness = 1.0 / self.internal.artificial_mass if self.internal.artificial_mass else 0.0
         if local is None:
             local = local_operators(self.gram[makes], self.inverse_mass[makes], len(self.points))
-        inverse = np.linalg.inv(local + softness * np.eye(local.shape[1]))
+        inverse = inverted(local + softness * np.eye(local.shape[1]))
         upper, lower = np.triu_indices(local.shape[1])
         self.inverse_local[makes] = 0.5 * (inverse[:, upper, lower] + inverse[:, lower, upper])
 
