@@ -35,7 +35,7 @@ from modular.loop import NO_FAILED_ROW, loop
 from modular.numbers import number
 from modular.views import View
 
-EFFORT, DROOP, MOST, STIFFNESS, DAMPING, SAID = range(6)
+EFFORT, NO_LOAD, MOST, STIFFNESS, DAMPING, SAID = range(6)
 PIECE = 1 + NUMBERS_PER_ROW
 
 
@@ -111,7 +111,9 @@ class Motors(AlongCoordinates):
 
     row_taker = SUPPLIED
 
-    law: Array  # effort, how it falls with the rate, the most, stiffness and damping, what a law has said
+    characteristic: (
+        Array  # effort, the rate at which none is left, the most, stiffness and damping, what a law has said
+    )
     head: Array  # pieces of the two courses, (n, 4): how many, where they are counted from
     effort: Array  # the course of the effort
     target: Array
@@ -119,7 +121,7 @@ class Motors(AlongCoordinates):
 
     def __init__(self, measure: str, dimension: int) -> None:
         super().__init__(measure, dimension, motor_loop, driven=True)
-        self.column("law", 6)
+        self.column("characteristic", 6)
         self.column("rate")
         self.column("head", 2, 2)
         self.column("effort", PIECE, listed=True)
@@ -147,9 +149,8 @@ class Motors(AlongCoordinates):
         assert isinstance(force, Motor)
         row = self.take(name, force, first)
         constant = 0.0 if isinstance(force.effort, Course) else float(force.effort)
-        droop = 0.0 if force.no_load is None else constant / force.no_load
-        most = np.inf if force.most is None else force.most
-        self.law[row] = constant, droop, most, force.stiffness, force.damping, 0.0
+        no_load, most = (np.inf if given is None else given for given in (force.no_load, force.most))
+        self.characteristic[row] = constant, no_load, most, force.stiffness, force.damping, 0.0
         for which, (label, course) in enumerate((("effort", force.effort), ("target", force.target))):
             if isinstance(course, Course):
                 pieces = course.pieces().ravel()
@@ -157,7 +158,7 @@ class Motors(AlongCoordinates):
                     self.widen(label, len(pieces))
                 getattr(self, label)[row, : len(pieces)] = pieces
                 self.head[row, which, 0] = len(pieces) // PIECE
-        self.gains[row] = force.stiffness, force.damping + droop, 0.0
+        self.gains[row] = force.stiffness, force.damping + constant / no_load, 0.0
         if force.law is not None:
             self.laws[name] = AskedLaw(name, force.law.resolved(), force.law.resolved_derivatives())
             self._ask()
@@ -190,9 +191,9 @@ class Motors(AlongCoordinates):
 
     def may_be_row(self, row: int, owners: Sequence[str]) -> bool:
         """Those whose law is all that they have."""
-        law = self.law[row]
+        law = self.characteristic[row]
         alone = self.names[row] in self.laws and not self.head[row, :, 0].any() and law[MOST] == np.inf
-        return bool(alone and not law[[EFFORT, DROOP, STIFFNESS, DAMPING]].any())
+        return bool(alone and not law[[EFFORT, STIFFNESS, DAMPING]].any())
 
     def is_nonlinear(self, rows: CompliantRows) -> bool:
         """All of their laws may."""
@@ -215,7 +216,8 @@ class Motors(AlongCoordinates):
             for name, law in self.laws.items():
                 row = self.row[name]
                 line = law.line(time, 0.0, float(self.tried[row, 0]), float(self.rate[row]))
-                self.gains[row, :2] = self.law[row, STIFFNESS] + line.stiffness, self.law[row, DAMPING] + line.damping
+                stiffness, damping = self.characteristic[row, STIFFNESS], self.characteristic[row, DAMPING]
+                self.gains[row, :2] = stiffness + line.stiffness, damping + line.damping
             elements.clock[GAIN_STEP] = dt
             self.prepare("request_demand")
             request_demand_loop(self, elements, 0, self.count)
@@ -244,7 +246,7 @@ class Motors(AlongCoordinates):
         motor_loop(self, elements, 0, self.count)
         for name, law in self.laws.items():
             row = self.row[name]
-            self.law[row, SAID] = law.value(time, float(self.tried[row, 0]), float(self.rate[row]))
+            self.characteristic[row, SAID] = law.value(time, float(self.tried[row, 0]), float(self.rate[row]))
         if self.laws:
             motor_loop(self, elements, 0, self.count)
 
@@ -270,8 +272,8 @@ def motor_loop(start: int, stop: int, motors: View, elements: View) -> int:
     (course,) = courses(motors)
     for n in range(start, stop):
         s, rate = measure_coordinate(motors, elements, n, scratch)
-        law, time = motors.law[n], elements.clock[TIME]
-        effort = law[EFFORT] - law[DROOP] * rate + law[SAID]
+        law, time = motors.characteristic[n], elements.clock[TIME]
+        effort = law[EFFORT] - law[EFFORT] / law[NO_LOAD] * rate + law[SAID]
         if motors.head[n, 0, 0] > 0.0:
             follow(motors.head[n, 0], motors.effort[n], time, 0.0, course)
             effort += course[0, 0]

@@ -9,6 +9,7 @@ References: W. H. Press and others, Numerical Recipes, 3rd edition (2007), secti
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,7 @@ from modular.elements import Array
 from modular.errors import ModelError, RunWarning
 
 ROUNDING = 1e-14  # of what a run comes to: its steps round, and joints are closed to about as much
+BESIDE = re.compile(r"Ensemble: variant [1-9]")  # what is said of others than the model itself
 DIFFERENCES, EXACT = "differences", "exact"
 PLACES = {1: (1,), 2: (-1, 1), 4: (-2, -1, 1, 2)}  # in steps
 LEFT_OUT = 1e-8  # of the largest derivative: where differences leave out more, they are taken over a shorter step
@@ -164,6 +166,10 @@ def derivatives(
     """Derivatives by one of the methods, so far along each way; who asks again hands over what was `shared` before."""
     if method not in (DIFFERENCES, EXACT):
         raise ModelError(f"gradient: method = {method!r}; give 'differences' or 'exact'.")
+    if not callable(of):
+        raise ModelError(
+            f"gradient: of = {of!r}; give a function of a run, such as lambda run: run.position('lower.end')[-1]."
+        )
     if method == EXACT:
         from coordinator.ensemble.exact import exact_gradient
 
@@ -257,7 +263,16 @@ def runs_of(
     model: Assembly, dt: float, coupling: Coupling | str | None, columns: dict[str, Array], until: float, every: int
 ) -> list[Run]:
     """The runs of all variants; refused where one of them does not come to its end."""
-    ensemble = Ensemble(model, dt, coupling, vary=columns, record_every=every).run(until)
+    try:
+        ensemble = Ensemble(model, dt, coupling, vary=columns, record_every=every)
+    except ModelError as error:
+        if not BESIDE.match(str(error)):
+            raise
+        raise ModelError(
+            f"gradient: differences go to both sides of a number, and it may not go there: {error} Take order=1, which goes to one "
+            "side, or method='exact'."
+        ) from error
+    ensemble.run(until)
     if ensemble.retired:
         gone = next(iter(ensemble.retired.values()))
         raise ModelError(f"gradient: a slightly different variant does not reach the end: {gone.reason}")

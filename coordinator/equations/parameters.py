@@ -24,7 +24,9 @@ GRAVITY, TURNED = "gravity", "turned"
 KEPT = "kept"  # the column of forces in which what a tick leaves for the next one stands
 SAME = 1e-12  # of slopes: what a number enters in proportion
 # that may be negative
-SIGNED = frozenset({"rest", "force", "moment", "torque", "wind", "target", "M", "gram", "w", "course"})
+SIGNED = frozenset(
+    {"rest", "force", "moment", "torque", "effort", "no_load", "wind", "target", "M", "gram", "w", "course"}
+)
 
 
 class Parameters:

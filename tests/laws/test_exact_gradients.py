@@ -188,6 +188,21 @@ def test_what_tangents_do_not_go_through_is_refused():
             gradient(rail(), 0.01, coupling, of=of, by=["gravity.0"], until=0.1, **({"method": "exact"} | more))
 
 
+def test_a_force_without_a_formula_is_named_once():
+    """However many variants stand side by side."""
+    model = scenarios.load("bouncing-ball")
+    with pytest.raises(ModelError, match=r"^gradient: Formulas: floor can only step forward.*method='differences'"):
+        gradient(
+            model,
+            0.01,
+            Formulas(),
+            of=lambda run: run.position("ball.G")[-1],
+            by=["ball.mass"],
+            until=0.1,
+            method="exact",
+        )
+
+
 # --- what else -------------------------------------------------------------------------------------------------------------
 
 

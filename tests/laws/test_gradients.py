@@ -8,9 +8,10 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
 
 from components.bodies import PointMassRod, RigidBody
-from components.forces import SpringDamper
+from components.courses import Sine
+from components.forces import Motor, SpringDamper
 from components.joints import Revolute
-from coordinator import Glued, Objective, gradient
+from coordinator import Formulas, Glued, Objective, gradient
 from modular.assembly import Assembly
 from modular.errors import ModelError, RunWarning
 from modular.events import Cut
@@ -128,6 +129,39 @@ def test_scipy_finds_the_spring_that_was_asked_for():
     )
     best = minimize(spring, spring.start, jac=True)
     assert best.x == pytest.approx([31.0], rel=1e-6)
+
+
+def test_what_nobody_can_differ_by_is_refused_with_a_way_out():
+    model = Assembly((0.0, -G))
+    model.add("rod", PointMassRod((0.0, 0.0), (1.0, 0.0), (0.4, 0.7)))
+    model.join("pin", Revolute(), "ground", "rod.start")
+    model.apply("motor", Motor(target=Sine(0.1, 2.0)), "ground", "rod.start")
+    with pytest.raises(ModelError, match="give a function of a run, such as lambda run"):
+        gradient(model, 0.01, Glued(), of="rod.end", by=["motor.stiffness"], until=0.1)
+    settings = {"of": lambda run: run.position("rod.end")[-1], "by": ["motor.stiffness"], "until": 0.1}
+    with pytest.raises(ModelError, match=r"stiffness = -.*finite number from 0 on.*order=1, which goes to one side"):
+        gradient(model, 0.01, Glued(), **settings)
+    aside = gradient(model, 0.01, Glued(order=4), order=1, **settings)
+    exact = gradient(model, 0.01, Formulas(), method="exact", **settings)
+    assert aside.jacobian == pytest.approx(exact.jacobian, rel=1e-3) and np.abs(exact.jacobian).max() > 1e-5
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_motor_with_a_line_has_the_derivatives_of_its_exponential(sign):
+    """I omega' = tau (1 - omega / omega_0): omega = omega_0 (1 - exp(-tau t / (I omega_0))), of whatever sign both are."""
+    model, inertia, effort, none_left, until = Assembly((0.0, 0.0)), 0.4, sign * 0.9, sign * 2.5, 0.8
+    model.add("wheel", RigidBody(mass=1.0, inertia=inertia, centre=(0.0, 0.0), ports={"hub": (0.0, 0.0)}))
+    model.join("axle", Revolute(), "ground", "wheel.hub")
+    model.apply("motor", Motor(effort, no_load=none_left), "ground", "wheel.hub")
+    rate = effort * until / (inertia * none_left)
+    fading = np.exp(-rate)
+    expected = [fading * until / inertia, 1.0 - fading - rate * fading]
+    for coupling, method in ((Glued(order=6), "differences"), (Formulas(), "differences"), (Formulas(), "exact")):
+        found = gradient(
+            model, 0.02, coupling, of=lambda run: run.angular_velocity("wheel.hub")[-1], by=["motor.effort", "motor.no_load"],
+            until=until, method=method,
+        )  # fmt: skip
+        assert found.jacobian.ravel() == pytest.approx(expected, rel=1e-7), (coupling, method)
 
 
 def test_where_there_is_no_derivative_it_is_refused_or_said():

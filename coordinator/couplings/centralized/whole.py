@@ -116,6 +116,8 @@ class Whole(Coupling):
         require(system, GivesEquations, own, "write down their equations", "Penalty() can treat them")
         forward = [name for stack in system.forces if getattr(stack, "forward_only", False) for name in stack.names]
         if forward:
+            if system.parted is not None:  # of copies side by side one for all
+                forward = list(dict.fromkeys(system.parted(name)[0] for name in forward))
             raise CouplingError(
                 f"{own}: {first_few(forward)} can only step forward, but solvers iterate on the state; take "
                 "Penalty(), Glued() or Relaxed()."
