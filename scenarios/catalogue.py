@@ -29,6 +29,12 @@ def names() -> list[str]:
     return sorted(path.stem.replace("_", "-") for path in SYSTEMS.glob("*.py") if not path.stem.startswith("_"))
 
 
+def is_ready(name: str) -> bool:
+    """Whether a ready scenario has this name."""
+    own = name and "_" not in name and name[0] != "-" and Path(name).name == name
+    return bool(own) and (SYSTEMS / f"{name.replace('-', '_')}.py").is_file()
+
+
 def groups() -> dict[str, list[str]]:
     """The ready scenarios by what they are about: each says it as GROUP."""
     found: dict[str, list[str]] = {group: [] for group in GROUPS}
@@ -170,7 +176,7 @@ def _function(name: str) -> Callable[..., Any]:
 
     if name.endswith(".py"):
         module = _import(_there(name))
-    elif name in names():
+    elif is_ready(name):
         module = importlib.import_module(f"scenarios.systems.{name.replace('-', '_')}")
     elif Path(name).is_dir():
         other = "give a ready system, a Python file or a model file (.toml, .json)"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from modular.elements import Array
 
 MAX_CACHED_BODIES = 256  # bodies whose arrays are kept, a few kilobytes each
+MAX_CACHED_GROUPS = 32  # of bodies that are asked for together
 MAX_KEPT_INVERSES = 1024  # of a tenth of a kilobyte each
 
 Given = TypeVar("Given")
@@ -53,3 +55,25 @@ def cached_by_identity(function: Callable[[Given], Found]) -> Callable[[Given], 
         return lookup(_Itself(value))
 
     return cached
+
+
+class GroupCache(Generic[Given, Found]):
+    """The same for several objects that are asked for together, in their order; the groups last found are kept."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[int, ...], tuple[tuple[Given, ...], Found]] = OrderedDict()
+
+    def find(self, values: Sequence[Given], find: Callable[[Sequence[Given]], Found]) -> Found:
+        """What was kept for them, or what `find` finds now."""
+        key = tuple(map(id, values))  # of objects that are kept alive with it
+        if key in self._known:
+            return self._known[key][1]
+        found = find(values)
+        self.keep(values, found)
+        return found
+
+    def keep(self, values: Sequence[Given], found: Found) -> None:
+        """Somebody has found it."""
+        self._known[tuple(map(id, values))] = tuple(values), found
+        if len(self._known) > MAX_CACHED_GROUPS:
+            self._known.popitem(last=False)

@@ -8,10 +8,12 @@ import pytest
 
 import scenarios
 from components import PointMassRod, RigidBody, Rod
+from components.bodies.identity_cache import MAX_CACHED_GROUPS, GroupCache
 from components.bodies.natural import records
-from components.bodies.natural.many import RecordRows, record_rows_of, rows_of
+from components.bodies.natural.many import RecordRows, found_groups, kept_record_rows, record_rows_of, rows_of
 from components.bodies.short_sums import combined, cross, dot, inverted, length, outer, product, trace
 from modular import ModelError
+from modular.body import StackMembers
 
 SHAPES = [(1, 3), (1, 2), (2, 2), (2, 3), (3, 2), (4, 3)]
 PER_BODY = [
@@ -138,6 +140,33 @@ def closure_jacobian(w):
             by_element[0] = -by_vector[0]
             rows.append(by_element.ravel())
     return np.array(rows).reshape(-1, (vectors + 1) * d)
+
+
+def test_groups_of_bodies_are_found_once_and_by_who_they_are():
+    """The very bodies, in their order: equal ones are others; the groups that were asked for first are forgotten."""
+    bodies, asked = [PointMassRod((0.0, 0.0), (1.0, 0.0), (1.0, 1.0)) for _ in range(3)], []
+    cache = GroupCache()
+
+    def find(those):
+        asked.append(those)
+        return len(asked)
+
+    assert [cache.find(bodies[:2], find) for _ in range(3)] == [1, 1, 1]
+    assert [cache.find(group, find) for group in (bodies[1::-1], bodies[1:], bodies[:2])] == [2, 3, 1]
+    for k in range(MAX_CACHED_GROUPS):
+        cache.keep([bodies[2]] * (k + 3), k)
+    assert cache.find(bodies[:2], find) == 4
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_what_was_found_as_bodies_were_put_together_has_the_bits_of_what_a_record_finds(shape):
+    bodies = some_bodies(shape, 5)
+    stack = bodies[0].new_stack()
+    stack.add_many([f"b{k}" for k in range(5)], bodies)
+    found_groups.find(bodies, lambda those: pytest.fail("it was not kept"))
+    kept, fresh = kept_record_rows(StackMembers(bodies)), record_rows_of([dataclasses.replace(body) for body in bodies])
+    for field in dataclasses.fields(RecordRows):
+        assert np.array_equal(getattr(kept, field.name), getattr(fresh, field.name)), field.name
 
 
 def test_bodies_of_different_shapes_are_refused_together():

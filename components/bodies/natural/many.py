@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from components.bodies.identity_cache import cached_by_identity
+from components.bodies.identity_cache import GroupCache, cached_by_identity
 from components.bodies.short_sums import combined, cross, inverted, outer, product, trace, transposed
 from modular.body import StackMembers
 from modular.elements import Array, Indices
@@ -101,6 +101,16 @@ def rows_of(bodies: Sequence[NaturalBody]) -> NaturalRows:
     return rows_of_layout(layout, initial_velocity(bodies, layout))
 
 
+Group = tuple[Layout, RecordRows]
+FEW = 64  # bodies of which it is kept what follows from their data: records of small systems are read over and over
+found_groups: GroupCache[NaturalBody, Group] = GroupCache()
+
+
+def _found_of(bodies: Sequence[NaturalBody]) -> Group:
+    layout = lay_out(bodies)
+    return layout, _record_rows_of(layout)
+
+
 def rows_of_layout(layout: Layout, velocity: Array) -> NaturalRows:
     """The same of bodies that are laid out, with the velocities of their elements.
 
@@ -143,7 +153,9 @@ def kept_record_rows(bodies: Sequence[NaturalBody]) -> RecordRows:
     if not isinstance(bodies, StackMembers | TileRows):
         return record_rows_of(bodies)
     if bodies.derived is None:
-        bodies.derived = record_rows_of(cast("Sequence[NaturalBody]", bodies))
+        those = cast("Sequence[NaturalBody]", bodies)
+        few = isinstance(bodies, StackMembers) and len(bodies) <= FEW
+        bodies.derived = found_groups.find(those, _found_of)[1] if few else record_rows_of(those)
     found: RecordRows = bodies.derived
     return found
 
@@ -164,14 +176,13 @@ def layout_of_one(body: NaturalBody) -> Layout:
 
 def find_together(bodies: Sequence[NaturalBody]) -> None:
     """Find both of several at once, before each is asked for its own."""
-    groups: dict[tuple[int, int, int], list[NaturalBody]] = {}
+    alike: dict[tuple[int, int, int], list[NaturalBody]] = {}
     for body in bodies:
-        groups.setdefault((*body.shape, body.point_count), []).append(body)
+        alike.setdefault((*body.shape, body.point_count), []).append(body)
     _found_together.clear()
     _laid_out_together.clear()
-    for those in groups.values():
-        layout = lay_out(those)
-        rows = _record_rows_of(layout)
+    for those in alike.values():
+        layout, rows = found_groups.find(those, _found_of)
         for k, body in enumerate(those):
             _laid_out_together[id(body)] = body, layout.of([k])
             ports = slice(int(rows.port_starts[k]), int(rows.port_starts[k + 1]))

@@ -13,7 +13,9 @@ from components.bodies.loops.trial_step import TRIAL_STEP
 from components.bodies.natural import compliance, equations, gluing, kernels, showing
 from components.bodies.natural.balance import NaturalBalance
 from components.bodies.natural.many import (
+    FEW,
     NaturalRows,
+    found_groups,
     initial_velocity,
     lay_out,
     local_operators,
@@ -98,6 +100,8 @@ class NaturalBodies(BodyStack):
         firsts, which = group_equal(layout.constants_keys) if tiled is None else tiled
         every = len(firsts) == len(members)
         found = rows_of_layout(layout, velocity) if every else rows_of_layout(layout.of(firsts), velocity[firsts])
+        if every and len(members) <= FEW and tiled is None:
+            found_groups.keep(members, (layout, found))
         super().add_many(names, bodies)
         rows = self.add_rows(names)
         self.q[rows], self.v[rows] = layout.elements, velocity
