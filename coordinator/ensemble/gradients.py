@@ -22,6 +22,7 @@ from coordinator.couplings import Coupling
 from coordinator.ensemble.ensemble import Ensemble
 from coordinator.ensemble.parameters import EVENTS, parameter
 from coordinator.ensemble.variants import Variants
+from coordinator.record.obstacles import coupling_of
 from coordinator.record.run import Run
 from modular.assembly import Assembly
 from modular.elements import Array
@@ -58,28 +59,53 @@ class Gradient:
 
 
 def gradient(
-    model: Assembly,
-    dt: float,
+    model: Assembly | Run,
+    dt: float | None = None,
     coupling: Coupling | str | None = None,
     *,
     of: Of,
     by: By,
-    until: float,
+    until: float | None = None,
     order: int = 4,
-    record_every: int = 1,
+    record_every: int | None = None,
     method: str = DIFFERENCES,
 ) -> Gradient:
     """How what `of` says of a run changes with numbers of the model.
 
-    `of`: a function of a run, such as `lambda run: run.position("lower.end")[-1]`. `by`: names of single numbers, or a name of your
-    own for several that change together: {"length": {"upper.end.0": 1.0, "lower.start.0": 1.0}}. `method`: "differences" over an
-    ensemble, or "exact", by tangents beside one run, where `coupling` is Formulas().
+    `model`: of a run that is there, its model, step, coupling, end and samples are known: gradient(run, of=…, by=…). `of`: a
+    function of a run, such as `lambda run: run.position("lower.end")[-1]`. `by`: names of single numbers, or a name of your own for
+    several that change together: {"length": {"upper.end.0": 1.0, "lower.start.0": 1.0}}. `method`: "differences" over an ensemble,
+    or "exact", by tangents beside one run, where `coupling` is Formulas().
     """
+    if isinstance(model, Run):
+        run, model = model, _repeated(model)
+        dt, until = run.dt if dt is None else dt, run.settings["ticks"] * run.dt if until is None else until
+        coupling = coupling_of(run) if coupling is None else coupling
+        record_every = run.settings.get("record_every", 1) if record_every is None else record_every
+    if not isinstance(model, Assembly):
+        raise ModelError(
+            f"gradient: {model!r} is neither a model nor a run; load a ready system with scenarios.load('double-pendulum')."
+        )
+    if dt is None or until is None:
+        raise ModelError("gradient: give dt, the step, and until, the end [s]; of a run that is there both are known.")
     ways = directions(model, by)
-    found = derivatives(model, dt, coupling, of, ways, np.zeros(len(ways)), until, order, record_every, method)
+    found = derivatives(
+        model, dt, coupling, of, ways, np.zeros(len(ways)), until, order, 1 if record_every is None else record_every, method
+    )  # fmt: skip
     if method == DIFFERENCES:
         _say_doubts(found)
     return found
+
+
+def _repeated(run: Run) -> Assembly:
+    """The model of a run from whose model and settings alone the same comes again."""
+    if run.obstacles:
+        raise ModelError(f"gradient: this run cannot be repeated: {' '.join(run.obstacles)}")
+    if any(event["kind"] == "projection" for event in run.events):
+        raise ModelError(
+            "gradient: velocities of this run were projected where it began; give a model whose velocities fit its joints."
+        )
+    return run.assembly()
 
 
 @dataclass(frozen=True)

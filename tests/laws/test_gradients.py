@@ -9,9 +9,9 @@ from scipy.optimize import minimize
 
 from components.bodies import PointMassRod, RigidBody
 from components.courses import Sine
-from components.forces import Motor, SpringDamper
+from components.forces import Load, Motor, SpringDamper
 from components.joints import Revolute
-from coordinator import Formulas, Glued, Objective, gradient
+from coordinator import Formulas, Glued, Objective, Run, Simulation, gradient
 from modular.assembly import Assembly
 from modular.errors import ModelError, RunWarning
 from modular.events import Cut
@@ -129,6 +129,27 @@ def test_scipy_finds_the_spring_that_was_asked_for():
     )
     best = minimize(spring, spring.start, jac=True)
     assert best.x == pytest.approx([31.0], rel=1e-6)
+
+
+def test_a_run_that_is_there_knows_what_it_was_run_with(tmp_path):
+    settings = {"of": end_of_bob, "by": ["spring.stiffness", "bob.mass"]}
+    with Simulation(oscillator(), 2e-3, Glued(order=4), record_every=25) as simulation:
+        run = simulation.run(0.5)
+    told = gradient(oscillator(), 2e-3, Glued(order=4), until=0.5, record_every=25, **settings)
+    for one in (run, Run.load(run.save(tmp_path / "run"))):
+        found = gradient(one, **settings)
+        assert np.array_equal(found.jacobian, told.jacobian) and found.value == end_of_bob(run)
+    assert gradient(run, until=0.25, **settings).value == run.position("bob.middle")[len(run) // 2, 0]
+    with pytest.raises(ModelError, match="'chain' is neither a model nor a run"):
+        gradient("chain", 1e-3, until=0.1, **settings)
+    with pytest.raises(ModelError, match="give dt, the step, and until"):
+        gradient(oscillator(), **settings)
+    with Simulation(oscillator(), 2e-3) as simulation:
+        simulation.run(0.1)
+        simulation.apply("push", Load((1.0, 0.0)), "bob.middle")
+        pushed = simulation.run(0.2)
+    by_hand = gradient(pushed, **settings)
+    assert by_hand.value == end_of_bob(pushed)
 
 
 def test_what_nobody_can_differ_by_is_refused_with_a_way_out():
