@@ -65,9 +65,9 @@ class GroupCache(Generic[Given, Found]):
 
     def find(self, values: Sequence[Given], find: Callable[[Sequence[Given]], Found]) -> Found:
         """What was kept for them, or what `find` finds now."""
-        key = tuple(map(id, values))  # of objects that are kept alive with it
-        if key in self._known:
-            return self._known[key][1]
+        known = self._known.get(tuple(map(id, values)))  # of objects that are kept alive with it
+        if known is not None:
+            return known[1]
         found = find(values)
         self.keep(values, found)
         return found
