@@ -139,8 +139,7 @@ def among(simulation: CheckContext, margins: Mapping[str, float], bodies: Sequen
         if not concerns(simulation, margins):
             return []
         carriers.clear()
-        bodies = heaviest(system)
-        acquainted((body for body in bodies if body in system.body_home), system.described)
+        bodies = _known_heaviest(system)
     margins, found = as_dict(margins), []
     for body in bodies:
         bearing = _carrier(system, margins, body) if body in system.body_home else None
@@ -177,10 +176,12 @@ def next_look(tick: int, *, near: bool = True) -> int:
 def swinging(simulation: CheckContext, below: float = 1.0) -> list[Load]:
     """The same between joints without play; only those with a margin `below` that: one is what a step just follows."""
     system, limit, found = simulation.system, simulation.coupling.swings, []
-    for body in heaviest(system) if limit is not None else []:
-        least = (limit / (below * simulation.dt)) ** 2 if limit is not None else 0.0
-        how = oscillation_of(system, body, least) if body in system.body_home else None
-        if how is not None and limit is not None and how.square > least:
+    if limit is None:
+        return []
+    least = (limit / (below * simulation.dt)) ** 2
+    for body in _known_heaviest(system):
+        how = oscillation_of(system, body, least)
+        if how is not None and how.square > least:
             found.append(Load(body, how.joint, limit / (float(np.sqrt(how.square)) * simulation.dt)))
     return found
 
@@ -235,6 +236,13 @@ def heaviest(system: System) -> list[str]:
         joints = stacks[part]
         found.append(system.joint_home[joints.names[k // 2 - int(ends[part]) + joints.count]].owners[k % 2])
     return list(dict.fromkeys(found))
+
+
+def _known_heaviest(system: System) -> list[str]:
+    """Those of them that are here, about to be asked one by one."""
+    found = [body for body in heaviest(system) if body in system.body_home]
+    acquainted(found, system.described)
+    return found
 
 
 def first_few(values: Array, count: int) -> list[int]:
