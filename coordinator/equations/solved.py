@@ -15,6 +15,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -143,9 +144,25 @@ class Solved:
             found = float(value)
         else:
             parts = [self.number(part) for part in value.args]
-            found = _worked_out(value, parts)
+            try:
+                found = _worked_out(value, parts)
+            except ZeroDivisionError as error:
+                raise ModelError(self._by_nothing()) from error
         self._numbers[value] = found
         return found
+
+    def _by_nothing(self) -> str:
+        """Who divides by 0 where the model stands."""
+        who = "a formula"
+        for name, expressions in self.written.notes.items():
+            with suppress(ModelError, ArithmeticError):
+                if any(self.number(one) == 0.0 for one in expressions):
+                    who = f"'{name}'"
+                    break
+        return (
+            f"{who} divides by a length or an angle that is 0 where the model stands, as between ends at one place: no formula "
+            "holds there. Let it stand otherwise, or take Glued(order=6)."
+        )
 
     def expanded(self, value: Any) -> Any:
         """A formula without names in between: for small systems."""
