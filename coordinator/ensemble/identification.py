@@ -52,6 +52,21 @@ class Recording:
 
 
 @dataclass(frozen=True)
+class Fitted:
+    """A recording, and what the model with the numbers that were found says in its place; NaN where samples are missing."""
+
+    measured: Array
+    said: Array
+    sigma: Array
+    time: Array | None  # of the samples [s], where what was measured goes over them
+
+    @property
+    def residuals(self) -> Array:
+        """By how much more the model says, in standard deviations of the noise."""
+        return np.asarray((self.said - self.measured) / self.sigma)
+
+
+@dataclass(frozen=True)
 class Identified:
     """Numbers of a model, how well they are known, and what is not."""
 
@@ -64,6 +79,14 @@ class Identified:
     residuals: Array  # in standard deviations of the noise, those that were measured
     iterations: int
     model: Assembly  # with these numbers
+    start: Array  # the numbers from which they were sought
+    recordings: tuple[Fitted, ...]
+
+    @property
+    def correlation(self) -> Array:
+        """How errors of two numbers go together, -1 to 1; NaN of those that are part of what is not told apart."""
+        deviations = np.where(np.isfinite(self.deviations) & (self.deviations > 0.0), self.deviations, np.nan)
+        return np.asarray(self.covariance / np.outer(deviations, deviations))
 
     @property
     def chi_square(self) -> float:
@@ -304,13 +327,27 @@ class _Problem:
             self.model,
             {name: column[0] for name, column in columns_of(self.model, self.ways, offsets[None, :]).items()},
         )
-        values = np.array(
+        start = np.array(
             [
-                offset + (float(parameter(self.model, name).of(self.model)) if together == {name: 1.0} else 0.0)
-                for (name, together), offset in zip(self.ways.items(), offsets, strict=True)
+                float(parameter(self.model, name).of(self.model)) if together == {name: 1.0} else 0.0
+                for name, together in self.ways.items()
             ]
         )
-        return Identified(names, values, deviations, covariance, undetermined, residual, iterations, model)
+        return Identified(
+            names, start + offsets, deviations, covariance, undetermined, residual, iterations, model, start, self._fitted(residual)
+        )  # fmt: skip
+
+    def _fitted(self, residual: Array) -> tuple[Fitted, ...]:
+        """What the last residuals say of each recording."""
+        found, samples = [], round(self.until / self.dt) // self.record_every + 1
+        parts = np.split(residual, np.cumsum([there.sum() for there in self.there])[:-1])
+        for measured, there, sigma, part in zip(self.measured, self.there, self.sigmas, parts, strict=True):
+            said = np.full(measured.shape, np.nan)
+            said[there] = measured[there] + sigma[there] * part
+            over_time = measured.ndim > 0 and len(measured) == samples
+            time: Array | None = np.asarray(np.arange(samples) * self.record_every * self.dt) if over_time else None
+            found.append(Fitted(measured, said, np.asarray(sigma), time))
+        return tuple(found)
 
 
 def _apart(ways: Array) -> Array:
