@@ -111,9 +111,8 @@ class Motors(AlongCoordinates):
 
     row_taker = SUPPLIED
 
-    characteristic: (
-        Array  # effort, the rate at which none is left, the most, stiffness and damping, what a law has said
-    )
+    # effort, the rate at which none is left, the most, stiffness and damping, what a law has said
+    characteristic: Array
     head: Array  # pieces of the two courses, (n, 4): how many, where they are counted from
     effort: Array  # the course of the effort
     target: Array

@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from coordinator.checks.verification import last_tick
 from coordinator.couplings import Coupling
 from coordinator.ensemble.ensemble import Ensemble
 from coordinator.ensemble.parameters import EVENTS, parameter
 from coordinator.ensemble.variants import Variants
-from coordinator.record.obstacles import coupling_of
+from coordinator.record.obstacles import prepared
 from coordinator.record.run import Run
 from modular.assembly import Assembly
 from modular.elements import Array
@@ -78,10 +79,10 @@ def gradient(
     or "exact", by tangents beside one run, where `coupling` is Formulas().
     """
     if isinstance(model, Run):
-        run, model = model, _repeated(model)
-        dt, until = run.dt if dt is None else dt, run.settings["ticks"] * run.dt if until is None else until
-        coupling = coupling_of(run) if coupling is None else coupling
-        record_every = run.settings.get("record_every", 1) if record_every is None else record_every
+        until = last_tick(model) * model.dt if until is None else until
+        model, its_dt, its_coupling, its_every = prepared(_as_it_was_run, model)
+        dt, coupling = its_dt if dt is None else dt, its_coupling if coupling is None else coupling
+        record_every = its_every if record_every is None else record_every
     if not isinstance(model, Assembly):
         raise ModelError(
             f"gradient: {model!r} is neither a model nor a run; load a ready system with scenarios.load('double-pendulum')."
@@ -97,15 +98,15 @@ def gradient(
     return found
 
 
-def _repeated(run: Run) -> Assembly:
-    """The model of a run from whose model and settings alone the same comes again."""
-    if run.obstacles:
-        raise ModelError(f"gradient: this run cannot be repeated: {' '.join(run.obstacles)}")
-    if any(event["kind"] == "projection" for event in run.events):
+def _as_it_was_run(
+    model: Assembly, dt: float, coupling: Coupling, *, record_every: int, project_velocities: bool, **others: Any
+) -> tuple[Assembly, float, Coupling, int]:
+    """What a run was run with."""
+    if project_velocities:
         raise ModelError(
             "gradient: velocities of this run were projected where it began; give a model whose velocities fit its joints."
         )
-    return run.assembly()
+    return model, dt, coupling, record_every
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ class Fitted:
     measured: Array
     said: Array
     sigma: Array
-    time: Array | None  # of the samples [s], where what was measured goes over them
+    time: Array | None  # of the samples [s], where there are as many lines of what was measured
 
     @property
     def residuals(self) -> Array:

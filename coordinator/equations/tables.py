@@ -169,7 +169,8 @@ class SymbolicSystem:
             yield
         except Undecided as undecided:
             raise NoFormula(
-                f"{kind} '{name}' has no single formula: it distinguishes cases, here whether {cut(str(undecided.condition))}. "
+                f"{kind} '{name}' has no single formula: it distinguishes cases, here whether "
+                f"{shortened(str(undecided.condition))}. "
                 "Leave it out, or replace it by a component without cases."
             ) from undecided
         finally:
@@ -177,7 +178,7 @@ class SymbolicSystem:
                 self.notes[name] = NOTES.nonzero
 
 
-def cut(text: str, most: int = 100) -> str:
+def shortened(text: str, most: int = 100) -> str:
     """The beginning of a long text."""
     return text if len(text) <= most else f"{text[:most].rstrip()} …"
 

@@ -193,20 +193,20 @@ class Repeated(Protocol):
         """Let everything go."""
 
 
-R = TypeVar("R", bound=Repeated)
+Made = TypeVar("Made")
 
 
 def prepared(
-    make: Callable[..., R],
+    make: Callable[..., Made],
     run: Run,
     *,
     model: Assembly | None = None,
     dt: float | None = None,
     record_every: int | None = None,
-) -> R:
+) -> Made:
     """The simulation that a run came from, at its start; at another step, where that is asked for.
 
-    `make`: how simulations are made, with the arguments of `Simulation`.
+    `make`: how simulations are made, or what is made instead, with the arguments of `Simulation`.
     """
     if run.obstacles:
         raise ModelError("this run cannot be repeated from its folder: " + " ".join(run.obstacles))

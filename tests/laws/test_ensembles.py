@@ -225,4 +225,5 @@ def test_every_ready_system_may_be_varied(name, coupling):
     )
     values = np.multiply.outer(np.linspace(1.0, 1.1, 5), parameter(model, f"{body}.{field}").of(model))
     found = Ensemble(model, dt, coupling, vary={f"{body}.{field}": values}, record_every=7).run(until=150 * dt)
+    assert len(found) == 5 and len(found.ticks) > 1
     assert_the_bits_are_those_of_single_runs(found, range(5), record_every=7)
