@@ -196,7 +196,7 @@ def _function(name: str) -> Callable[..., Any]:
             else f"known: {', '.join(names())}; or give a Python file, or a model file (.toml, .json, .urdf, .xml, .sdf, .usda)."
         )
         raise ModelError(f"there is no scenario '{name}'; {hint}")
-    function = getattr(module, "build", None)
+    function: Callable[..., Any] | None = getattr(module, "build", None)
     if not callable(function):
         raise ModelError(f"'{name}' defines no function build(**settings) that returns an Assembly.")
-    return function  # type: ignore[no-any-return]
+    return function

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from modular.errors import ModelError
 from scenarios.report.page import COLOURS, GREY, dress, sheet, write
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ MOST_NUMBERS = 24  # whose correlation is drawn
 def write_identified(found: Identified, folder: str | Path) -> list[Path]:
     """Write `report.md` and its pictures into a folder, made if there is none."""
     folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ModelError(f"write_identified: '{folder}' is a file; give a folder, such as 'identified'.")
     folder.mkdir(parents=True, exist_ok=True)
     drawn = {
         "fit.png": draw_fit(found),

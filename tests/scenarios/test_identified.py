@@ -5,7 +5,7 @@ import pytest
 
 from components import PointMassRod, Revolute
 from coordinator import Glued, Recording, Simulation, identify
-from modular import Assembly
+from modular import Assembly, ModelError
 from scenarios.study.identified import write_identified
 
 SETTINGS = {"dt": 0.01, "coupling": Glued(), "until": 0.4, "record_every": 2}
@@ -44,6 +44,8 @@ def test_what_was_measured_and_what_the_model_says_are_kept_and_drawn(tmp_path):
     written = write_identified(found, tmp_path)
     assert [path.name for path in written] == ["report.md", "fit.png", "residuals.png"]  # one number goes with none
     assert not (tmp_path / "correlation.png").exists()
+    with pytest.raises(ModelError, match=r"fit.png' is a file; give a folder"):
+        write_identified(found, written[1])
     told = written[0].read_text(encoding="utf-8")
     assert "| rod.end.0 | 0.7 | 0.79" in told or "| rod.end.0 | 0.7 | 0.80" in told
     assert "| 0 | 42 | 3 |" in told and "| 1 | 1 | 0 |" in told and "![](fit.png)" in told
